@@ -1,4 +1,5 @@
 import type { MCPServer } from '../../src/server/index.js';
+import { eventually } from '../eventually.ts';
 import { modern, toRequest } from './wire.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
@@ -67,5 +68,37 @@ export class TaskCaller {
     const { result, error } = await this.request('tasks/get', { taskId });
     if (error) throw new Error(`${error.code}: ${error.message}`);
     return result;
+  }
+
+  /** Calls a tool, and returns the id of its task. */
+  async start(name = 'job', args: object = {}): Promise<string> {
+    const { result, error } = await this.call(name, args);
+    if (result?.resultType !== 'task') throw new Error(`No task, but ${JSON.stringify(result ?? error)}`);
+    return result.taskId as string;
+  }
+
+  /** Waits for the end of a task, and returns its state. */
+  ended(taskId: string): Promise<unknown> {
+    return eventually(async () => {
+      const task = await this.get(taskId);
+      if (['completed', 'failed', 'cancelled'].includes(task.status)) return task as unknown;
+      throw new Error(`The task is ${task.status}`);
+    });
+  }
+
+  /** Waits for requests for input, and returns them by key. */
+  asked(taskId: string): Promise<Record<string, object>> {
+    return eventually(async () => {
+      const { status, inputRequests } = await this.get(taskId);
+      if (status === 'input_required' && Object.keys(inputRequests).length > 0)
+        return inputRequests as Record<string, object>;
+      throw new Error(`The task is ${status}`);
+    });
+  }
+
+  /** Sends the name that a request for input asks for. */
+  respond(taskId: string, key: string, name: unknown = 'Ada'): Promise<Answer> {
+    const inputResponses = { [key]: { action: 'accept', content: { name } } };
+    return this.request('tasks/update', { taskId, inputResponses });
   }
 }

@@ -78,31 +78,14 @@ const start = (
   config: Partial<MCPServerConfig> = {},
 ): Instance => new Instance(task, before, config);
 
-async function startTask(instance: Instance, options?: TaskCallerOptions, args = {}): Promise<string> {
-  const { result } = await instance.as(options).call('job', args);
-  expect(result.resultType).toBe('task');
-  return result.taskId as string;
-}
-
-const ended = (caller: TaskCaller, taskId: string): Promise<unknown> =>
-  eventually(async () => {
-    const task = await caller.get(taskId);
-    expect(['completed', 'failed', 'cancelled']).toContain(task.status);
-    return task;
-  });
+const startTask = (instance: Instance, options?: TaskCallerOptions, args = {}): Promise<string> =>
+  instance.as(options).start('job', args);
 
 const ask: Execute = async (_input, { mcp }) => {
   const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] };
   const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
   return `${content?.name} `;
 };
-
-const asked = (caller: TaskCaller, taskId: string): Promise<string[]> =>
-  eventually(async () => {
-    const { inputRequests = {} } = await caller.get(taskId);
-    expect(inputRequests).not.toEqual({});
-    return Object.keys(inputRequests);
-  });
 
 describe('another instance', () => {
   test('returns state and result of a task', async () => {
@@ -113,16 +96,15 @@ describe('another instance', () => {
       expect(await b.as().get(taskId)).toMatchObject({ status: 'working', statusMessage: 'half' }),
     );
     a.runs[0]?.finish('done');
-    expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'done' }] } });
+    expect(await b.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'done' }] } });
     expect(b.runs).toHaveLength(0);
   });
 
   test('passes responses and cancellations to the one that runs the task', async () => {
     const [a, b] = [start({}, ask), start({}, ask)];
     const taskId = await startTask(a);
-    const [key = ''] = await asked(b.as(), taskId);
-    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
-    await b.as().request('tasks/update', { taskId, inputResponses });
+    const [key = ''] = Object.keys(await b.as().asked(taskId));
+    await b.as().respond(taskId, key);
     await eventually(() => expect(a.runs).toHaveLength(1));
     await b.as().request('tasks/cancel', { taskId });
     await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
@@ -141,13 +123,12 @@ describe('another instance', () => {
         });
       await refused(b.as({ capabilities: {} }));
       if (task.resume) a.die();
-      const [key = ''] = await asked(b.as(), taskId);
-      const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
-      await b.as().request('tasks/update', { taskId, inputResponses });
+      const [key = ''] = Object.keys(await b.as().asked(taskId));
+      await b.as().respond(taskId, key);
       const runner = task.resume ? b : a;
       await eventually(() => expect(runner.runs).toHaveLength(1));
       runner.runs[0]?.finish('done');
-      expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'Ada done' }] } });
+      expect(await b.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'Ada done' }] } });
     },
   );
 
@@ -158,21 +139,16 @@ describe('another instance', () => {
     });
     const taskId = await startTask(a);
     const keys = await eventually(async () => {
-      const all = await asked(a.as(), taskId);
+      const all = Object.keys(await a.as().asked(taskId));
       expect(all).toHaveLength(40);
       return all;
     });
     const put = vi.spyOn(shared, 'put');
-    await Promise.all(
-      keys.map((key) => {
-        const inputResponses = { [key]: { action: 'accept', content: { name: key } } };
-        return a.as().request('tasks/update', { taskId, inputResponses });
-      }),
-    );
+    await Promise.all(keys.map((key) => a.as().respond(taskId, key, key)));
     expect(put.mock.calls.filter(([key]) => key.startsWith('task/'))).toHaveLength(40);
     await eventually(() => expect(a.runs).toHaveLength(1));
     a.runs[0]?.finish('');
-    expect(await ended(a.as(), taskId)).toMatchObject({ status: 'completed' });
+    expect(await a.as().ended(taskId)).toMatchObject({ status: 'completed' });
   });
 
   test('rejects other callers', async () => {
@@ -235,7 +211,7 @@ describe('a task whose process died', () => {
     const [a, b] = [start(), start()];
     const taskId = await startTask(a);
     a.runs[0]?.finish('done');
-    await ended(a.as(), taskId);
+    await a.as().ended(taskId);
     a.die();
     expect(await b.as().get(taskId)).toMatchObject({ status: 'completed' });
   });
@@ -259,9 +235,8 @@ describe('a task whose process died', () => {
       extra: { sub: 'ada', iss: 'https://issuer.example', roles: ['admin'], refreshToken: 'top-secret-refresh' },
     };
     const taskId = await startTask(a, { authInfo }, { year: 2026 });
-    const [key = ''] = await asked(a.as({ authInfo }), taskId);
-    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
-    await a.as({ authInfo }).request('tasks/update', { taskId, inputResponses });
+    const [key = ''] = Object.keys(await a.as({ authInfo }).asked(taskId));
+    await a.as({ authInfo }).respond(taskId, key);
     await eventually(() => expect(a.runs).toHaveLength(1));
     for (const name of await shared.keys('')) expect((await shared.get(name))?.value).not.toContain('top-secret');
     a.die();
@@ -280,13 +255,13 @@ describe('a task whose process died', () => {
     expect(run?.context.requestContext.has('secret')).toBe(false);
     run?.finish('resumed');
     const last = others.at(-1) as Instance;
-    expect(await ended(last.as({ authInfo }), taskId)).toMatchObject({
+    expect(await last.as({ authInfo }).ended(taskId)).toMatchObject({
       result: { content: [{ text: 'Ada resumed' }] },
     });
     // The isolated process comes back, and its result is ignored.
     a.store.isCut = false;
     a.runs[0]?.finish('late');
-    expect(await ended(a.as({ authInfo }), taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
+    expect(await a.as({ authInfo }).ended(taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
     expect(runs()).toHaveLength(1);
   });
 
@@ -301,7 +276,7 @@ describe('a task whose process died', () => {
     await eventually(() => expect(b.runs).toHaveLength(1));
     expect(b.runs[0]?.input).toEqual({ year: 2026 });
     b.runs[0]?.finish('resumed');
-    expect(await ended(without.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+    expect(await without.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
   });
 
   test('runs again at once where its server is closed', async () => {
@@ -312,7 +287,7 @@ describe('a task whose process died', () => {
     await a.server.close({ grace: 0 });
     await eventually(() => expect(b.runs).toHaveLength(2));
     b.runs[1]?.finish('resumed');
-    expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+    expect(await b.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
   });
 
   test('does not run in an instance that was closed while it took over', async () => {
@@ -342,7 +317,7 @@ describe('a task whose process died', () => {
     });
     expect(b.runs).toHaveLength(0);
     c.runs[0]?.finish('resumed');
-    expect(await ended(c.as(), taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+    expect(await c.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
   });
 
   test('leaves no record of its run after its end', async () => {
@@ -367,7 +342,7 @@ describe('a task whose process died', () => {
     a.runs[0]?.finish('first');
     await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
     a.runs[1]?.finish('third');
-    expect(await ended(a.as(), taskId)).toMatchObject({ result: { content: [{ text: 'third' }] } });
+    expect(await a.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'third' }] } });
   });
 
   test('keeps its result when the wall clock of its process is set forward', async () => {
@@ -378,7 +353,7 @@ describe('a task whose process died', () => {
     elapsed = -3_600_000;
     Date.now = () => real() + 3_600_000;
     a.runs[0]?.finish('first');
-    expect(await ended(a.as(), taskId)).toMatchObject({ result: { content: [{ text: 'first' }] } });
+    expect(await a.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'first' }] } });
   });
 
   test('counts for its caller where it runs again', async () => {
@@ -417,7 +392,7 @@ describe('a task whose process died', () => {
     const a = start({}, undefined, { logger: { ...logger, error: (_message, error) => errors.push(error) } });
     const taskId = await startTask(a);
     a.runs[0]?.finish('first');
-    await ended(a.as(), taskId);
+    await a.as().ended(taskId);
     const [key = ''] = await shared.keys('task/');
     const forged = forge(JSON.parse((await shared.get(key))?.value ?? '') as Record<string, unknown>);
     await shared.put(key, typeof forged === 'string' ? forged : JSON.stringify(forged));
@@ -469,7 +444,7 @@ describe('a task whose process died', () => {
       await eventually(() => expect(b.runs).toHaveLength(taskIds.indexOf(taskId) + 1));
       const { context, finish } = b.runs.at(-1) as Run;
       finish(context.requestContext?.get('tenant' as never));
-      return ended(b.as(), taskId);
+      return b.as().ended(taskId);
     };
     expect(await resultOf(taskIds[0])).toMatchObject({ result: { content: [{ text: 'acme' }] } });
     expect(await resultOf(taskIds[1])).toMatchObject({ result: { content: [{ text: 'umbrella' }] } });
@@ -478,11 +453,10 @@ describe('a task whose process died', () => {
   test('keeps its unanswered request for input when it runs again', async () => {
     const [a, b] = [start({ resume: true }, ask), start({ resume: true }, ask)];
     const taskId = await startTask(a);
-    const before = await asked(a.as(), taskId);
+    const before = await a.as().asked(taskId);
     a.die();
-    expect(await asked(b.as(), taskId)).toEqual(before);
-    const inputResponses = { [before[0] as string]: { action: 'accept', content: { name: 'Ada' } } };
-    await b.as().request('tasks/update', { taskId, inputResponses });
+    expect(await b.as().asked(taskId)).toEqual(before);
+    await b.as().respond(taskId, Object.keys(before)[0]!);
     await eventually(() => expect(b.runs).toHaveLength(1));
     expect(a.runs).toHaveLength(0);
   });
@@ -499,16 +473,15 @@ describe('a task whose process died', () => {
     expect(await b.as().get(result.taskId)).toMatchObject({ status: 'working' });
     await eventually(() => expect(b.runs).toHaveLength(1));
     b.runs[0]?.finish('resumed');
-    expect(await ended(b.as(), result.taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
+    expect(await b.as().ended(result.taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
   });
 
   test('takes a response that arrives after its death', async () => {
     const [a, b] = [start({ resume: true }, ask), start({ resume: true }, ask)];
     const taskId = await startTask(a);
-    const [key = ''] = await asked(a.as(), taskId);
+    const [key = ''] = Object.keys(await a.as().asked(taskId));
     a.die();
-    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
-    await b.as().request('tasks/update', { taskId, inputResponses });
+    await b.as().respond(taskId, key);
     await eventually(() => expect(b.runs).toHaveLength(1));
   });
 
@@ -527,7 +500,7 @@ describe('a task whose process died', () => {
     const taskId = await startTask(a);
     a.die();
     await b.as().get(taskId);
-    expect(await ended(b.as(), taskId)).toMatchObject({ status: 'failed', error: { code: -32602 } });
+    expect(await b.as().ended(taskId)).toMatchObject({ status: 'failed', error: { code: -32602 } });
   });
 });
 
@@ -551,7 +524,7 @@ describe('a server that closes', () => {
     expect(await b.as().get(taskId)).toMatchObject({ status: 'working' });
     await eventually(() => expect(b.runs).toHaveLength(1));
     b.runs[0]?.finish('done');
-    expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'done' }] } });
+    expect(await b.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'done' }] } });
   });
 
   test('waits for tasks that end in time', async () => {
@@ -629,6 +602,6 @@ describe('a store that is unavailable', () => {
     a.runs[0]?.finish('done');
     await eventually(() => expect(a.store.failures).toBeGreaterThan(failures));
     a.store.isCut = false;
-    expect(await ended(a.as(), taskId)).toMatchObject({ status: 'completed' });
+    expect(await a.as().ended(taskId)).toMatchObject({ status: 'completed' });
   });
 });

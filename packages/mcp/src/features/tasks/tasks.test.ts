@@ -58,19 +58,6 @@ function serve(
 const callerOf = (server: MCPServer, options?: TaskCallerOptions): TaskCaller =>
   new TaskCaller(server, { capabilities: { elicitation: {} }, ...options });
 
-async function startTask(caller: TaskCaller): Promise<string> {
-  const { result } = await caller.call('job');
-  expect(result.resultType).toBe('task');
-  return result.taskId as string;
-}
-
-const ended = (caller: TaskCaller, taskId: string): Promise<unknown> =>
-  eventually(async () => {
-    const task = await caller.get(taskId);
-    expect(['completed', 'failed', 'cancelled']).toContain(task.status);
-    return task;
-  });
-
 describe('a call of a client that supports tasks', () => {
   test('returns a flat task, which holds the result of the call at its end', async () => {
     const caller = callerOf(serve({ ttlMs: 60_000, pollIntervalMs: 50 }));
@@ -87,7 +74,7 @@ describe('a call of a client that supports tasks', () => {
     });
     expect(await caller.get(result.taskId)).toMatchObject({ resultType: 'complete', status: 'working' });
     work.finish();
-    const task = await ended(caller, result.taskId);
+    const task = await caller.ended(result.taskId);
     expect(task).toMatchObject({
       status: 'completed',
       result: { resultType: 'complete', content: [{ type: 'text', text: 'done' }] },
@@ -110,7 +97,7 @@ describe('a call of a client that supports tasks', () => {
 
   test('becomes a task after the time before the task', async () => {
     const caller = callerOf(serve({ after: 1 }));
-    await startTask(caller);
+    await caller.start();
     expect(work.contexts).toHaveLength(1);
   });
 
@@ -125,17 +112,17 @@ describe('a call of a client that supports tasks', () => {
       throw new Error('The job failed.');
     });
     const caller = callerOf(server);
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     work.finish();
-    expect(await ended(caller, taskId)).toMatchObject({ status: 'completed', result: { isError: true } });
+    expect(await caller.ended(taskId)).toMatchObject({ status: 'completed', result: { isError: true } });
   });
 
   test('fails when its result is too long to be stored', async () => {
     const execute: Execute = async (input, context) => `${await work.execute(input, context)}`.repeat(100);
     const caller = callerOf(serve('optional', execute, { tasks: { maxResultLength: 300 } }));
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     work.finish();
-    expect(await ended(caller, taskId)).toMatchObject({
+    expect(await caller.ended(taskId)).toMatchObject({
       status: 'failed',
       error: {
         code: -32603,
@@ -147,13 +134,13 @@ describe('a call of a client that supports tasks', () => {
 
   test('reports progress as the status message, and sends neither progress nor logs', async () => {
     const caller = callerOf(serve());
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     await work.contexts[0]?.mcp.progress({ progress: 1, total: 3, message: 'reading' });
     await work.contexts[0]?.mcp.log('error', 'not sent');
     await eventually(async () => expect(await caller.get(taskId)).toMatchObject({ statusMessage: 'reading' }));
     await work.contexts[0]?.mcp.progress({ progress: 2, total: 3 });
     work.finish();
-    expect(await ended(caller, taskId)).toMatchObject({ statusMessage: '2 of 3' });
+    expect(await caller.ended(taskId)).toMatchObject({ statusMessage: '2 of 3' });
   });
 });
 
@@ -177,14 +164,14 @@ describe('a call of a client that does not declare tasks', () => {
 
   test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])('cannot use %s', async (method) => {
     const server = serve();
-    const taskId = await startTask(callerOf(server));
+    const taskId = await callerOf(server).start();
     const { error } = await callerOf(server, { declares: false }).request(method, { taskId, inputResponses: {} });
     expect(error.code).toBe(-32021);
   });
 
   test('cannot subscribe to tasks', async () => {
     const server = serve();
-    const taskIds = [await startTask(callerOf(server))];
+    const taskIds = [await callerOf(server).start()];
     const caller = callerOf(server, { declares: false });
     const { error } = await caller.request('subscriptions/listen', { notifications: { taskIds } });
     expect(error.code).toBe(-32021);
@@ -214,7 +201,7 @@ describe('tasks/get, tasks/update and tasks/cancel', () => {
     '%s rejects ids of others like unknown ids',
     async (method) => {
       const server = serve();
-      const taskId = await startTask(callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } }));
+      const taskId = await callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } }).start();
       const bob = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'bob' } } });
       const foreign = await bob.request(method, { taskId, inputResponses: {} });
       const unknown = await bob.request(method, { taskId: 'A'.repeat(32), inputResponses: {} });
@@ -229,20 +216,20 @@ describe('tasks/get, tasks/update and tasks/cancel', () => {
 
   test('rejects a header that names another task', async () => {
     const caller = callerOf(serve());
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     const { status, error } = await caller.request('tasks/get', { taskId }, { 'mcp-name': 'another' });
     expect([status, error.code]).toEqual([400, -32020]);
   });
 
   test.each([undefined, null, [], 'text', 7])('rejects the responses %j', async (inputResponses) => {
     const caller = callerOf(serve());
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     expect((await caller.request('tasks/update', { taskId, inputResponses })).error.code).toBe(-32602);
   });
 
   test('acknowledges a cancellation, also of a task that has ended, and aborts the tool', async () => {
     const caller = callerOf(serve());
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     const { result } = await caller.request('tasks/cancel', { taskId });
     expect(Object.keys(result).sort()).toEqual(['_meta', 'resultType']);
     expect(work.contexts[0]?.abortSignal?.aborted).toBe(true);
@@ -254,7 +241,7 @@ describe('tasks/get, tasks/update and tasks/cancel', () => {
 
   test('forgets a task after its lifetime, and aborts the tool', async () => {
     const caller = callerOf(serve({ ttlMs: 20 }));
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     await eventually(() => expect(work.contexts[0]?.abortSignal?.aborted).toBe(true));
     expect((await caller.request('tasks/get', { taskId })).error.code).toBe(-32602);
   });
@@ -266,22 +253,15 @@ describe('requests for input', () => {
     return `${action} ${content?.name}`;
   };
 
-  const asked = (caller: TaskCaller, taskId: string): Promise<Record<string, object>> =>
-    eventually(async () => {
-      const { status, inputRequests } = await caller.get(taskId);
-      expect(status).toBe('input_required');
-      return inputRequests;
-    });
-
   test('of a task wait for tasks/update', async () => {
     const caller = callerOf(serve('optional', ask));
-    const taskId = await startTask(caller);
-    expect(await asked(caller, taskId)).toEqual({
+    const taskId = await caller.start();
+    expect(await caller.asked(taskId)).toEqual({
       'input-1': { method: 'elicitation/create', params: { mode: 'form', ...question } },
     });
-    const { result } = await caller.request('tasks/update', { taskId, inputResponses: { 'input-1': accept('Ada') } });
+    const { result } = await caller.respond(taskId, 'input-1');
     expect(Object.keys(result).sort()).toEqual(['_meta', 'resultType']);
-    expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada' }] } });
+    expect(await caller.ended(taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada' }] } });
   });
 
   test.each([
@@ -294,7 +274,7 @@ describe('requests for input', () => {
       return `${String(answer)} ${roots.length}`;
     });
     const creator = callerOf(server, { capabilities: {} });
-    const taskId = await startTask(creator);
+    const taskId = await creator.start();
     work.finish();
     const refused = await eventually(async () => {
       const { status, error } = await creator.request('tasks/get', { taskId });
@@ -321,21 +301,19 @@ describe('requests for input', () => {
     await reader?.cancel();
 
     const forms = callerOf(server);
-    expect(Object.keys(await asked(forms, taskId))).toEqual(['input-1']);
-    const respond = (caller: TaskCaller, inputResponses: object): Promise<unknown> =>
-      caller.request('tasks/update', { taskId, inputResponses });
-    await respond(forms, { 'input-1': accept('Ada') });
+    expect(Object.keys(await forms.asked(taskId))).toEqual(['input-1']);
+    await forms.respond(taskId, 'input-1');
     expect((await forms.request('tasks/get', { taskId })).error.data.requiredCapabilities).toEqual({ roots: {} });
     const roots = callerOf(server, { capabilities: { roots: {} } });
-    expect(await asked(roots, taskId)).toEqual({ 'input-2': { method: 'roots/list' } });
-    await respond(roots, { 'input-2': { roots: [] } });
-    expect(await ended(creator, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada 0' }] } });
+    expect(await roots.asked(taskId)).toEqual({ 'input-2': { method: 'roots/list' } });
+    await roots.request('tasks/update', { taskId, inputResponses: { 'input-2': { roots: [] } } });
+    expect(await creator.ended(taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada 0' }] } });
   });
 
   test('of a call that stays without a task are rejected where the client cannot provide them', async () => {
     const server = serve('optional', (_input, { mcp }) => mcp.roots(), { tasks: { maxTotal: 1 } });
     const caller = callerOf(server);
-    await startTask(caller);
+    await caller.start();
     expect((await caller.call('job')).error).toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { roots: {} } },
@@ -345,11 +323,11 @@ describe('requests for input', () => {
   test('fail with the error of a call when a client reports that it cannot provide them', async () => {
     const server = serve('optional', (_input, { mcp }) => mcp.roots());
     const caller = callerOf(server);
-    const taskId = await startTask(caller);
+    const taskId = await caller.start();
     const failure = { code: 'ROOTS_NOT_SUPPORTED', message: 'No roots.' };
     const inputResponses = { 'input-1': { _meta: { 'quiver/error': failure } } };
     await caller.request('tasks/update', { taskId, inputResponses });
-    const task = await ended(caller, taskId);
+    const task = await caller.ended(taskId);
     expect(task).toMatchObject({
       status: 'failed',
       error: { code: -32021, data: { requiredCapabilities: { roots: {} } } },
@@ -366,12 +344,12 @@ describe('requests for input', () => {
       return answers.map(({ content }) => content.name).join(' ');
     });
     const caller = callerOf(server);
-    const taskId = await startTask(caller);
-    await eventually(async () => expect(Object.keys(await asked(caller, taskId))).toEqual(['first', 'second']));
+    const taskId = await caller.start();
+    await eventually(async () => expect(Object.keys(await caller.asked(taskId))).toEqual(['first', 'second']));
     await caller.request('tasks/update', { taskId, inputResponses: { second: accept('B'), other: accept('C') } });
-    expect(Object.keys(await asked(caller, taskId))).toEqual(['first']);
+    expect(Object.keys(await caller.asked(taskId))).toEqual(['first']);
     await caller.request('tasks/update', { taskId, inputResponses: { second: accept('Z'), first: accept('A') } });
-    expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'A B' }] } });
+    expect(await caller.ended(taskId)).toMatchObject({ result: { content: [{ text: 'A B' }] } });
   });
 
   test('are repeated under a new key after an invalid response, and when the tool repeats them', async () => {
@@ -381,15 +359,15 @@ describe('requests for input', () => {
       return `${first.content.name} ${second.content.name}`;
     });
     const caller = callerOf(server);
-    const taskId = await startTask(caller);
-    const respond = async (key: string, response: object): Promise<void> => {
-      await eventually(async () => expect(Object.keys(await asked(caller, taskId))).toEqual([key]));
-      await caller.request('tasks/update', { taskId, inputResponses: { [key]: response } });
+    const taskId = await caller.start();
+    const respond = async (key: string, name: unknown): Promise<void> => {
+      await eventually(async () => expect(Object.keys(await caller.asked(taskId))).toEqual([key]));
+      await caller.respond(taskId, key, name);
     };
-    await respond('name', accept(7));
-    await respond('name-2', accept('A'));
-    await respond('name-3', accept('B'));
-    expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'A B' }] } });
+    await respond('name', 7);
+    await respond('name-2', 'A');
+    await respond('name-3', 'B');
+    expect(await caller.ended(taskId)).toMatchObject({ result: { content: [{ text: 'A B' }] } });
   });
 
   test('before the task are input rounds, and a later round becomes the task', async () => {
@@ -407,18 +385,17 @@ describe('requests for input', () => {
     expect(result).toMatchObject({ resultType: 'task', status: 'working' });
     expect(result).not.toHaveProperty('requestState');
     work.finish();
-    await eventually(async () => expect(Object.keys(await asked(caller, result.taskId))).toEqual(['input-2']));
-    const inputResponses = { 'input-2': accept('Lovelace') };
-    await caller.request('tasks/update', { taskId: result.taskId, inputResponses });
-    expect(await ended(caller, result.taskId)).toMatchObject({ result: { content: [{ text: 'Ada Lovelace' }] } });
+    await eventually(async () => expect(Object.keys(await caller.asked(result.taskId))).toEqual(['input-2']));
+    await caller.respond(result.taskId, 'input-2', 'Lovelace');
+    expect(await caller.ended(result.taskId)).toMatchObject({ result: { content: [{ text: 'Ada Lovelace' }] } });
     expect(work.contexts).toHaveLength(1);
   });
 
   test('end with the timeout that the tool sets', async () => {
     const execute: Execute = (_input, { mcp }) => mcp.elicitation.sendRequest(question, { timeout: 10 });
     const caller = callerOf(serve('optional', execute));
-    const taskId = await startTask(caller);
-    const task = await ended(caller, taskId);
+    const taskId = await caller.start();
+    const task = await caller.ended(taskId);
     expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
     expect(JSON.stringify(task)).toContain('did not respond within 10 ms');
     expect(task).not.toHaveProperty('inputRequests');
@@ -428,10 +405,10 @@ describe('requests for input', () => {
     const execute: Execute = async (_input, { mcp }) =>
       (await mcp.elicitation.sendRequest(question, { timeout })).content?.['name'];
     const caller = callerOf(serve('optional', execute));
-    const taskId = await startTask(caller);
-    await asked(caller, taskId);
-    await caller.request('tasks/update', { taskId, inputResponses: { 'input-1': accept('Ada') } });
-    expect(await ended(caller, taskId)).toMatchObject({ status: 'completed', result: { content: [{ text: 'Ada' }] } });
+    const taskId = await caller.start();
+    await caller.asked(taskId);
+    await caller.respond(taskId, 'input-1');
+    expect(await caller.ended(taskId)).toMatchObject({ status: 'completed', result: { content: [{ text: 'Ada' }] } });
   });
 
   test('are withdrawn when the tool does not wait any longer', async () => {
@@ -442,13 +419,11 @@ describe('requests for input', () => {
       return work.execute(input, context);
     });
     const caller = callerOf(server);
-    const taskId = await startTask(caller);
-    await asked(caller, taskId);
+    const taskId = await caller.start();
+    await caller.asked(taskId);
     controller.abort();
     await eventually(async () => expect((await caller.get(taskId)).status).toBe('working'));
-    const inputResponses = { 'input-1': accept('late') };
-    const { result } = await caller.request('tasks/update', { taskId, inputResponses });
-    expect(result.resultType).toBe('complete');
+    expect((await caller.respond(taskId, 'input-1')).result.resultType).toBe('complete');
   });
 
   test('of a canceled task are rejected, so that the tool can clean up', async () => {
@@ -461,8 +436,8 @@ describe('requests for input', () => {
       }
     };
     const caller = callerOf(serve('optional', execute));
-    const taskId = await startTask(caller);
-    await asked(caller, taskId);
+    const taskId = await caller.start();
+    await caller.asked(taskId);
     await caller.request('tasks/cancel', { taskId });
     await eventually(() => expect(isClean).toBe(true));
   });
@@ -472,7 +447,7 @@ describe('limits', () => {
   test('let an optional call run without a task', async () => {
     const server = serve('optional', work.execute, { tasks: { maxTotal: 1 } });
     const caller = callerOf(server);
-    await startTask(caller);
+    await caller.start();
     const second = caller.call('job');
     await eventually(() => expect(work.contexts).toHaveLength(2));
     work.finish();
@@ -483,10 +458,10 @@ describe('limits', () => {
     const server = serve('required', work.execute, { tasks: { maxPerCaller: 1 } });
     const ada = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } });
     const bob = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'bob' } } });
-    await startTask(ada);
+    await ada.start();
     const { status, error } = await ada.call('job');
     expect([status, error.code]).toEqual([429, -32000]);
-    await startTask(bob);
+    await bob.start();
     // The call that was refused had no effect.
     expect(work.contexts.map(({ mcp }) => mcp.extra?.authInfo?.extra?.['sub'])).toEqual(['ada', 'bob']);
   });
@@ -503,10 +478,10 @@ describe('limits', () => {
       const ada = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } });
       const bob = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'bob' } } });
       const ids: string[] = [];
-      for (let count = 0; count < 8; count += 1) ids.push(await startTask(ada));
+      for (let count = 0; count < 8; count += 1) ids.push(await ada.start());
       work.finish();
       // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
-      const states = (await Promise.all(ids.map((id) => ended(ada, id)))) as any[];
+      const states = (await Promise.all(ids.map((id) => ada.ended(id)))) as any[];
       const stored = states.filter(({ status }) => status === 'completed');
       expect(stored.length).toBeGreaterThan(1);
       const failed = states.filter(({ status }) => status === 'failed');
@@ -535,7 +510,7 @@ describe('limits', () => {
   test('of characters let an optional call run without a task', async () => {
     const server = serve('optional', work.execute, { tasks: { maxCharacters: 1 } });
     const caller = callerOf(server);
-    await startTask(caller);
+    await caller.start();
     const second = caller.call('job');
     await eventually(() => expect(work.contexts).toHaveLength(2));
     work.finish();
@@ -545,12 +520,12 @@ describe('limits', () => {
   test('of characters end with the lifetime of the tasks', async () => {
     const server = serve({ mode: 'required', ttlMs: 60_000 }, work.execute, { tasks: { maxCharacters: 1 } });
     const caller = callerOf(server);
-    await startTask(caller);
+    await caller.start();
     expect((await caller.call('job')).status).toBe(429);
     const { now } = performance;
     onTestFinished(() => void (performance.now = now));
     performance.now = () => now.call(performance) + 60_000;
-    await startTask(caller);
+    await caller.start();
   });
 
   test.each([
@@ -581,7 +556,7 @@ describe('limits', () => {
 test('a server that closes fails the tasks that have not ended', async () => {
   const server = serve();
   const caller = callerOf(server);
-  await startTask(caller);
+  await caller.start();
   await server.close({ grace: 1 });
   expect(work.contexts[0]?.abortSignal?.aborted).toBe(true);
 });
