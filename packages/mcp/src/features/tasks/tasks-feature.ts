@@ -29,26 +29,24 @@ export const checkTasks: OptionCheck = objectOf<TasksOptions>({
   callerData: stringList,
 });
 
-export class TasksFeature implements Feature, CallExtension {
+/** Tasks as a feature of a server: their protocol, and the calls that become tasks. */
+export class TasksFeature extends Tasks implements Feature, CallExtension {
   readonly call: CallExtension = this;
-  readonly methods: NonNullable<Feature['methods']>;
-  readonly #tasks: Tasks;
+  readonly methods: NonNullable<Feature['methods']> = createTaskMethods(this);
   readonly #tools: ServerState['tools'];
   readonly #logger: Logger;
   readonly #options = new WeakMap<RegisteredTool, TaskOptions>();
 
   constructor(server: ServerState, options: TasksOptions | undefined) {
     const { instance, tools, logger } = server;
-    this.#tools = tools;
-    this.#logger = logger;
-    const tasks = new Tasks({
+    super({
       ...options,
       instance,
       resumes: (name) => this.#resumes(name),
       resume: (call) => toRequest(server, call),
     });
-    this.#tasks = tasks;
-    this.methods = createTaskMethods(tasks);
+    this.#tools = tools;
+    this.#logger = logger;
   }
 
   register(registered: RegisteredTool): boolean {
@@ -72,7 +70,7 @@ export class TasksFeature implements Feature, CallExtension {
     const options = this.#optionsOf(registered);
     if (!options || !supportsTasks(request)) return undefined;
     // The cast: only modern clients support tasks.
-    return createPossibleTask(this.#tasks, request as ModernRequest, options);
+    return createPossibleTask(this, request as ModernRequest, options);
   }
 
   /** Tasks are declared to callers who see a tool whose calls become tasks. */
@@ -83,7 +81,7 @@ export class TasksFeature implements Feature, CallExtension {
 
   async #accept(request: ServerRequest, ids: string[]): Promise<AcceptedFilter | undefined> {
     requireTasks(request);
-    const taskIds = await this.#tasks.known(ids, request.caller.principal ?? '');
+    const taskIds = await this.known(ids, request.caller.principal ?? '');
     if (taskIds.length === 0) return undefined;
     return { filter: { taskIds }, start: (identity) => this.#watch(request, taskIds, identity) };
   }
@@ -96,7 +94,7 @@ export class TasksFeature implements Feature, CallExtension {
 
   async #watch(request: ServerRequest, ids: readonly string[], identity: object): Promise<() => Promise<unknown>> {
     const watch = (id: string): Promise<() => Promise<void>> =>
-      this.#tasks.watch(id, (task) =>
+      this.watch(id, (task) =>
         request.notify('notifications/tasks', {
           ...taskMembers(task, request.client.clientCapabilities),
           _meta: identity,
@@ -110,26 +108,6 @@ export class TasksFeature implements Feature, CallExtension {
     if (!failed) return stop;
     await stop();
     throw failed.reason;
-  }
-
-  get runs(): number {
-    return this.#tasks.runningCount;
-  }
-
-  get isAwaited(): boolean {
-    return this.#tasks.isAwaited;
-  }
-
-  onListen(): void {
-    void this.#tasks.watchOrphans();
-  }
-
-  onDisconnect(): void {
-    this.#tasks.endOfStdio();
-  }
-
-  close(grace: number): Promise<void> {
-    return this.#tasks.close(grace);
   }
 
   #optionsOf(registered: RegisteredTool): TaskOptions | undefined {

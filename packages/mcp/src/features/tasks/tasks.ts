@@ -76,15 +76,14 @@ export class Tasks {
     config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
-  get runningCount(): number {
+  get runs(): number {
     return this.#running.size;
   }
 
   /** Continues tasks whose process has died, also when no request asks for them. */
-  async watchOrphans(): Promise<void> {
+  onListen(): void {
     const { instance } = this.#config;
-    if (!this.#config.resumes()) return;
-    await instance.start().catch(instance.warn);
+    if (this.#config.resumes()) void instance.start().catch(instance.warn);
   }
 
   hasRoom(principal: string): boolean {
@@ -230,7 +229,7 @@ export class Tasks {
   }
 
   /** Ends the tasks of a client over stdio that has disconnected. With a shared store another process can continue them. */
-  endOfStdio(): void {
+  onDisconnect(): void {
     if (this.#config.instance.isShared) return;
     for (const { task, host } of this.#running.values())
       if (host.caller.transport === 'stdio') void task.release('The client disconnected while the task was running.');

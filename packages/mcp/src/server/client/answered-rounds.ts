@@ -7,7 +7,8 @@ import type { Instance } from '../../shared-store/instance.js';
 import { digestOf } from '../digest.js';
 import type { ServerRequest } from '../request.js';
 
-type Outcome = { readonly result: Result } | { readonly error: ProtocolError };
+/** The result of a round; `null` where the call was canceled, or the result is no longer kept. */
+type Outcome = Result | null;
 
 interface Round {
   readonly end: number;
@@ -48,15 +49,15 @@ export class AnsweredRounds {
     const id = await digestOf(['round', state]);
     this.#evict();
     const known = this.#rounds.get(id);
-    if (known) return unwrap(await known.outcome);
+    if (known) return requireResult(await known.outcome);
     const running = this.#instance.isShared ? this.#runShared(id, request, run) : outcomeOf(request, run);
     const round: Round = { end: monotonicNow() + this.#lifetime, outcome: running, size: 0 };
     this.#rounds.set(id, round);
     try {
       const outcome = await running;
-      round.size = 'result' in outcome ? outcome.result.json.length : 0;
+      round.size = outcome?.json.length ?? 0;
       this.#characters += round.size;
-      return unwrap(outcome);
+      return requireResult(outcome);
     } catch (error) {
       this.#rounds.delete(id);
       throw error;
@@ -80,7 +81,7 @@ export class AnsweredRounds {
       }
       const record = await store.get(key);
       const { instance, outcome } = JSON.parse(record?.value ?? '{}') as { instance?: string; outcome?: Outcome };
-      if (outcome) return revive(outcome);
+      if (outcome !== undefined) return outcome && new Result(outcome.json, outcome);
       // The instance that ran it has died: whether the tool had effects is as unknown as after any lost call.
       version = record === undefined ? 0 : undefined;
       if (instance !== undefined && !(await this.#instance.isAlive(instance))) version = record?.version;
@@ -96,8 +97,7 @@ export class AnsweredRounds {
       if (round.end > now && this.#characters <= maxCharacters) break;
       this.#characters -= round.size;
       if (round.end <= now) this.#rounds.delete(id);
-      else if (round.size > 0)
-        Object.assign(round, { outcome: Promise.resolve({ error: spent('its result is no longer kept') }), size: 0 });
+      else if (round.size > 0) Object.assign(round, { outcome: Promise.resolve(null), size: 0 });
     }
     evictOldest(this.#rounds, maxRounds);
   }
@@ -106,27 +106,16 @@ export class AnsweredRounds {
 async function outcomeOf(request: ServerRequest, run: () => Promise<Result>): Promise<Outcome> {
   const result = await run().catch((error: unknown) => {
     if (!request.isDiscarded) throw error;
-    return undefined;
+    return null;
   });
-  const isLost = result === undefined || (request.isDiscarded && (result.isError || result.json === '{}'));
-  return isLost ? { error: spent('the call was canceled while it ran') } : { result };
+  return result && request.isDiscarded && (result.isError || result.json === '{}') ? null : result;
 }
 
-function unwrap(outcome: Outcome): Result {
-  if ('error' in outcome) throw outcome.error;
-  return outcome.result;
-}
-
-function revive(outcome: Outcome): Outcome {
-  if ('error' in outcome) return { error: spent('the call was canceled while it ran') };
-  const { json, ...options } = outcome.result;
-  return { result: new Result(json, options) };
-}
-
-function spent(reason: string): ProtocolError {
-  return new ProtocolError(
+function requireResult(outcome: Outcome): Result {
+  if (outcome) return outcome;
+  throw new ProtocolError(
     errorCodes.internal,
-    `This requestState was answered already, and ${reason}. Check what the call did before you start it again.`,
+    'This requestState was answered already, and the result is not known: the call was canceled while it ran, or its result is no longer kept. Check what the call did before you start it again.',
     { data: { code: 'REQUEST_INTERRUPTED' } },
   );
 }
