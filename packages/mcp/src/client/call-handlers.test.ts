@@ -12,10 +12,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
+import { clientOf } from '../../test/clients/client-of.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { ElicitationHandler } from './config/handlers.js';
 import type { MastraMCPServerDefinition } from './config/server-definition.js';
-import { MCPClient } from './mcp-client.js';
+import type { MCPClient } from './mcp-client.js';
 
 /** Handshakes that the server has received, each with the declared capabilities. */
 let handshakes: unknown[] = [];
@@ -90,12 +91,7 @@ const recordHandshakes: typeof fetch = (to, init) => {
   return fetch(to, init);
 };
 
-function clientOf(definition: object): MCPClient {
-  const servers = { it: definition as MastraMCPServerDefinition };
-  const mcp = new MCPClient({ id: `call handlers ${Math.random()}`, servers });
-  onTestFinished(() => mcp.disconnect());
-  return mcp;
-}
+const connect = (definition: object): MCPClient => clientOf({ it: definition as MastraMCPServerDefinition });
 
 const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
 
@@ -138,7 +134,7 @@ const associated = [
 
 describe.each(associated)('$name', ({ define }) => {
   test('asks each user about the user’s own call, at the same time over one connection', async () => {
-    const mcp = clientOf(define());
+    const mcp = connect(define());
     const operator = personOf('operator');
     await mcp.elicitation.onRequest('it', operator.onElicitation);
     const meeting = meetingOf(3);
@@ -180,7 +176,7 @@ beforeAll(async () => {
 });
 
 test.each(allSetups)('a call has handlers of its own, before those of the server: $name', async ({ define }) => {
-  const mcp = clientOf(define());
+  const mcp = connect(define());
   const ada = personOf('Ada');
   const call = { serverName: 'it', name: 'contact', args: { greeting: 'Hi' } };
   expect(await mcp.callTool({ ...call, onElicitation: ada.onElicitation })).toMatchObject(textOf('Hi Ada, 3'));
@@ -193,7 +189,7 @@ test.each(allSetups)('a call has handlers of its own, before those of the server
 
 describe('a transport that does not tell which call a request belongs to', () => {
   test('asks the handler of the server while several calls are in progress', async () => {
-    const mcp = clientOf(commandFor('stdio-server.ts'));
+    const mcp = connect(commandFor('stdio-server.ts'));
     const operator = personOf('operator', meetingOf(2));
     await mcp.elicitation.onRequest('it', operator.onElicitation);
     const call = (user: string): Promise<unknown> =>
@@ -210,7 +206,7 @@ describe('a transport that does not tell which call a request belongs to', () =>
   });
 
   test('rejects the request where the server has no handler, instead of asking any user', async () => {
-    const mcp = clientOf({
+    const mcp = connect({
       server: createPlainServer(async (sdk) => {
         const failed = await sdk.elicitInput(nameRequest).catch((error: unknown) => error);
         return String(failed);
@@ -258,7 +254,7 @@ describe('a transport that does not tell which call a request belongs to', () =>
     const asking = new Promise<void>((resolve) => {
       ask = resolve;
     });
-    const mcp = clientOf({ server: sdk, capabilities: { elicitation: { form: {} } } });
+    const mcp = connect({ server: sdk, capabilities: { elicitation: { form: {} } } });
     const stop = new AbortController();
     const call = { serverName: 'it', name: 'ask' };
     const as = (user: string) => {
@@ -316,7 +312,7 @@ describe('the official SDK', () => {
     onTestFinished(() => http.closeAllConnections());
     const capabilities = { elicitation: { form: {} } };
     const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-    const mcp = clientOf({ url: address, protocol: 'legacy', capabilities });
+    const mcp = connect({ url: address, protocol: 'legacy', capabilities });
     await mcp.reconnectServer('it');
     await listens;
     const { onElicitation } = personOf('Ada');
@@ -338,7 +334,7 @@ test('the official SDK, version 2, asks each user about the user’s own call in
     });
     return sdk;
   });
-  const mcp = clientOf({
+  const mcp = connect({
     url: 'http://localhost/mcp',
     protocol: 'modern',
     fetch: (to: string | URL, init?: RequestInit) => handler.fetch(new Request(to, init)),
@@ -352,7 +348,7 @@ test('the official SDK, version 2, asks each user about the user’s own call in
 
 describe.each(associated.slice(0, 2))('$name', ({ define }) => {
   test('other requests have handlers of their own as well', async () => {
-    const mcp = clientOf(define());
+    const mcp = connect(define());
     const { onElicitation } = personOf('Ada');
     const { messages } = await mcp.prompts.get({ serverName: 'it', name: 'ask', onElicitation });
     expect(messages).toMatchObject([{ content: { text: 'Ada' } }]);
@@ -367,7 +363,7 @@ describe.each(associated.slice(0, 2))('$name', ({ define }) => {
   });
 
   test('the signal of a handler fires when the call ends', async () => {
-    const mcp = clientOf(define());
+    const mcp = connect(define());
     const stop = new AbortController();
     const reason = new Error('the user has left');
     const ended = new Promise<unknown>((resolve) => {
@@ -383,7 +379,7 @@ describe.each(associated.slice(0, 2))('$name', ({ define }) => {
   });
 
   test('an elicitation request to one user does not stop the clock of the others', async () => {
-    const mcp = clientOf(define());
+    const mcp = connect(define());
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -408,7 +404,7 @@ describe.each(associated.slice(0, 2))('$name', ({ define }) => {
 
 describe('the capability', () => {
   test('is declared by the first call with a handler, over one further connection', async () => {
-    const mcp = clientOf({ url, protocol: 'legacy', fetch: recordHandshakes });
+    const mcp = connect({ url, protocol: 'legacy', fetch: recordHandshakes });
     const call = { serverName: 'it', name: 'contact', onElicitation: personOf('Ada').onElicitation };
     const plain = { serverName: 'it', name: 'contact' };
     expect(await mcp.callTool(plain)).toMatchObject(textOf('could not ask: ELICITATION_NOT_SUPPORTED'));
@@ -421,19 +417,19 @@ describe('the capability', () => {
 
   test('needs no further connection where the definition declares it, or the first call', async () => {
     const capabilities = { elicitation: { form: {} } };
-    const declared = clientOf({ url, protocol: 'legacy', fetch: recordHandshakes, capabilities });
+    const declared = connect({ url, protocol: 'legacy', fetch: recordHandshakes, capabilities });
     const call = { serverName: 'it', name: 'contact', onElicitation: personOf('Ada').onElicitation };
     await declared.listTools();
     await declared.callTool(call);
     expect(handshakes).toEqual([capabilities]);
-    const first = clientOf({ url, protocol: 'legacy', fetch: recordHandshakes });
+    const first = connect({ url, protocol: 'legacy', fetch: recordHandshakes });
     await first.callTool(call);
     await first.listTools();
     expect(handshakes).toEqual([capabilities, capabilities]);
   });
 
   test('is declared by each modern request for itself', async () => {
-    const mcp = clientOf({ url, protocol: 'modern', fetch: recordHandshakes });
+    const mcp = connect({ url, protocol: 'modern', fetch: recordHandshakes });
     const plain = { serverName: 'it', name: 'contact' };
     await mcp.callTool({ ...plain, onElicitation: personOf('Ada').onElicitation });
     expect(await mcp.callTool(plain)).toMatchObject(textOf('could not ask: ELICITATION_NOT_SUPPORTED'));
@@ -442,14 +438,14 @@ describe('the capability', () => {
 
 describe('a task', () => {
   test('asks the user who called the tool', async () => {
-    const mcp = clientOf({ url, protocol: 'modern' });
+    const mcp = connect({ url, protocol: 'modern' });
     const people = ['Ada', 'Grace'].map((name) => personOf(name, meetingOf(1)));
     const calls = people.map(({ onElicitation }) => mcp.callTool({ serverName: 'it', name: 'report', onElicitation }));
     expect(await Promise.all(calls)).toMatchObject([textOf('titled Ada'), textOf('titled Grace')]);
   });
 
   test('asks the user who waits for its result', async () => {
-    const mcp = clientOf({ url, protocol: 'modern' });
+    const mcp = connect({ url, protocol: 'modern' });
     const handle = await mcp.tasks.start({ serverName: 'it', name: 'report' });
     await expect(mcp.tasks.result(handle)).rejects.toMatchObject({ details: { reason: 'MCP_TASK_INPUT_UNSUPPORTED' } });
     const { onElicitation } = personOf('Ada');
@@ -461,7 +457,7 @@ describe('a view', () => {
   const requestContext = new RequestContext({ user: 'ada' });
 
   test('has handlers for the calls of its tools, by a program and by a model', async () => {
-    const mcp = clientOf({ url });
+    const mcp = connect({ url });
     const { onElicitation } = personOf('Ada');
     const updates: number[] = [];
     const view = mcp.forRequest(requestContext, {
@@ -489,7 +485,7 @@ describe('a view', () => {
   });
 
   test('leaves the handler of a call in place', async () => {
-    const mcp = clientOf({ url });
+    const mcp = connect({ url });
     const view = mcp.forRequest(requestContext, { onElicitation: personOf('Ada').onElicitation });
     const { onElicitation } = personOf('Grace');
     const call = { serverName: 'it', name: 'contact', onElicitation };
@@ -503,7 +499,7 @@ const eras = ['legacy', 'modern'] as const;
 const pairs = eras.flatMap((era) => eras.map((upstreamEra) => ({ era, upstreamEra })));
 
 test.each(pairs)('a gateway ($upstreamEra) asks the caller ($era) whose call it is', async ({ era, upstreamEra }) => {
-  const upstream = clientOf({ url, protocol: upstreamEra });
+  const upstream = connect({ url, protocol: upstreamEra });
   const gateway = new MCPServer({
     name: 'Gateway',
     version: '1',
@@ -526,7 +522,7 @@ test.each(pairs)('a gateway ($upstreamEra) asks the caller ($era) whose call it 
   });
   const { url: address } = await gateway.listen();
   onTestFinished(() => gateway.close());
-  const mcp = clientOf({ url: address, protocol: era });
+  const mcp = connect({ url: address, protocol: era });
   const meeting = meetingOf(2);
   const calls = ['Ada', 'Grace'].map((name) =>
     mcp.callTool({

@@ -5,7 +5,8 @@ import { Server } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../server/mcp-server.js';
 import type { ToolCallProcessor } from './config/tool-options.js';
-import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import type { MCPClient } from './mcp-client.js';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 const server = new MCPServer({
   name: 'Example',
@@ -22,12 +23,6 @@ const server = new MCPServer({
   },
 });
 afterAll(() => server.close());
-
-function clientOf(servers: MCPClientOptions['servers']): MCPClient {
-  const mcp = new MCPClient({ id: `failed ${Math.random()}`, servers });
-  onTestFinished(() => mcp.disconnect());
-  return mcp;
-}
 
 /** A child process that runs this JavaScript. */
 const child = (script: string): { command: string; args: string[] } => ({
@@ -189,7 +184,7 @@ test.each(['legacy', 'modern'] as const)(
     });
     onTestFinished(() => server.close());
     const { url } = await server.listen();
-    await using mcp = new MCPClient({ servers: { it: { url, protocol } } });
+    const mcp = clientOf({ it: { url, protocol } });
     await expect(mcp.callTool({ serverName: 'it', name: 'x' })).rejects.toThrow(/: license expired\.$/);
     expect(lines.join()).toContain('warn: The request');
   },

@@ -13,12 +13,12 @@ import * as scripted from '../../test/servers/scripted-server.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { createFullServer } from '../../test/servers/full-server.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
+import { clientOf, pick } from '../../test/clients/client-of.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
 import type { LogMessage } from './config/handlers.js';
 import type { Resource } from '../resource.js';
-import type { RemoteTool } from './tools/remote-tool.js';
 import type { HttpServerDefinition, MastraMCPServerDefinition } from './config/server-definition.js';
 
 const full = createFullServer();
@@ -47,12 +47,6 @@ afterAll(async () => {
   await full.close();
   await example.close();
 });
-
-function pick(tools: Record<string, RemoteTool>, name: string): RemoteTool {
-  const tool = tools[name];
-  if (!tool) throw new Error(`no tool ${name} among ${Object.keys(tools).join(', ')}`);
-  return tool;
-}
 
 interface Setup {
   name: string;
@@ -217,7 +211,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test('passes elicitation requests to the handler, with the name of the server', async () => {
-    await using mcp = new MCPClient({ id: `elicit ${name}`, servers: { it: exampleDefinition() } });
+    const mcp = clientOf({ it: exampleDefinition() });
     const asked: string[] = [];
     await mcp.elicitation.onRequest('it', async ({ message, serverName, mode, requestedSchema }) => {
       asked.push(`${serverName} ${mode}: ${message} ${Object.keys(requestedSchema.properties).join()}`);
@@ -233,10 +227,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   test.skipIf(isStdio)('rejects a failed elicitation inside the tool, with the code of the failure', async () => {
     const logged: string[] = [];
     const logger = ({ level, message }: LogMessage): void => void (level === 'error' && logged.push(message));
-    await using mcp = new MCPClient({
-      id: `failed elicitation ${name}`,
-      servers: { it: { ...exampleDefinition(), logger } as MastraMCPServerDefinition },
-    });
+    const mcp = clientOf({ it: { ...exampleDefinition(), logger } as MastraMCPServerDefinition });
     const call = async (): Promise<unknown> =>
       (await mcp.callTool({ serverName: 'it', name: 'contact', args: {} })).content;
     expect(await call()).toMatchObject([{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }]);
@@ -303,9 +294,8 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
 
   test('progress carries the id of the run, logs reach the handler', async () => {
     const logs: string[] = [];
-    await using mcp = new MCPClient({
-      id: `progress ${name}`,
-      servers: { it: { ...exampleDefinition(), log: ({ level, message }) => logs.push(`${level} ${message}`) } },
+    const mcp = clientOf({
+      it: { ...exampleDefinition(), log: ({ level, message }) => logs.push(`${level} ${message}`) },
     });
     const updates: unknown[] = [];
     await mcp.progress.onUpdate('it', (update) => updates.push(update));
@@ -329,10 +319,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('requests no progress without progress tracking', async () => {
-    await using mcp = new MCPClient({
-      id: `no progress ${name}`,
-      servers: { it: { ...exampleDefinition(), enableProgressTracking: false } },
-    });
+    const mcp = clientOf({ it: { ...exampleDefinition(), enableProgressTracking: false } });
     const updates: unknown[] = [];
     await mcp.progress.onUpdate('it', (update) => updates.push(update));
     await mcp.callTool({ serverName: 'it', name: 'steps' });
@@ -373,16 +360,13 @@ describe('per-call identity', () => {
       else if (method !== undefined) seen.push(`${method} ${token}`);
       return fetch(url, init);
     };
-    await using mcp = new MCPClient({
-      id: 'identity',
-      servers: {
-        it: {
-          url: exampleHttp.url,
-          protocol: 'legacy',
-          fetch: fetchAs,
-          headers: ({ requestContext }) => ({ 'x-user': String(requestContext?.get('user') ?? 'nobody') }),
-          requestMeta: ({ requestContext }) => ({ tenant: String(requestContext.get('user')) }),
-        },
+    const mcp = clientOf({
+      it: {
+        url: exampleHttp.url,
+        protocol: 'legacy',
+        fetch: fetchAs,
+        headers: ({ requestContext }) => ({ 'x-user': String(requestContext?.get('user') ?? 'nobody') }),
+        requestMeta: ({ requestContext }) => ({ tenant: String(requestContext.get('user')) }),
       },
     });
     // The first call also connects; the connection belongs to no caller.
@@ -411,14 +395,11 @@ test('every notification of the server reaches `onMessage` after its handler', a
       response.end(scripted.event({ jsonrpc: '2.0', id, result: { content: [] } }));
     }),
   });
-  await using mcp = new MCPClient({
-    id: 'notifications',
-    servers: {
-      it: {
-        url,
-        protocol: 'legacy',
-        onMessage: ({ method, params }) => events.push(`${method} ${JSON.stringify(params)}`),
-      },
+  const mcp = clientOf({
+    it: {
+      url,
+      protocol: 'legacy',
+      onMessage: ({ method, params }) => events.push(`${method} ${JSON.stringify(params)}`),
     },
   });
   await mcp.tools.onListChanged('it', () => events.push('handler'));
@@ -434,15 +415,14 @@ describe('clientInfo', () => {
       await scripted.startScripted(script),
       await scripted.startScripted(script),
     ];
-    await using mcp = new MCPClient({
-      id: `info ${protocol}`,
-      clientInfo: { name: 'app', version: '2' },
-      servers: {
+    const mcp = clientOf(
+      {
         one: { url: one.url, protocol },
         other: { url: other.url, protocol, clientInfo: { name: 'other', version: '3', title: 'Other' } },
       },
-    });
-    await using plain = new MCPClient({ id: `plain ${protocol}`, servers: { it: { url: default_.url, protocol } } });
+      { clientInfo: { name: 'app', version: '2' } },
+    );
+    const plain = clientOf({ it: { url: default_.url, protocol } });
     await mcp.listTools();
     await plain.listTools();
     const received = ({ heard }: typeof one): unknown => {
@@ -462,11 +442,8 @@ describe('transports of the application', () => {
   test.for([
     ['SDK 1, stdio', () => new StdioClientTransport1({ command, args })],
     ['SDK 2, HTTP', () => new StreamableHTTPClientTransport(new URL(exampleHttp.url))],
-  ] as const)('%s: tools are listed and called', async ([name, createTransport]) => {
-    await using mcp = new MCPClient({
-      id: `transport ${name}`,
-      servers: { it: createTransport(), timed: { server: createTransport(), timeout: 5000 } },
-    });
+  ] as const)('%s: tools are listed and called', async ([, createTransport]) => {
+    const mcp = clientOf({ it: createTransport(), timed: { server: createTransport(), timeout: 5000 } });
     expect(Object.keys(await mcp.listTools())).toEqual(expect.arrayContaining(['it_add', 'timed_add']));
     expect(await mcp.callTool({ serverName: 'it', name: 'add', args: { a: 1, b: 2 } })).toMatchObject({
       structuredContent: { sum: 3 },
@@ -477,7 +454,7 @@ describe('transports of the application', () => {
   test('a closed transport is a lost connection', async () => {
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
     await createSdkServer().connect(serverSide);
-    await using mcp = new MCPClient({ id: 'closed transport', servers: { it: clientSide } });
+    const mcp = clientOf({ it: clientSide });
     await mcp.callTool({ serverName: 'it', name: 'hello' });
     await serverSide.close();
     expect(mcp.status()['it']?.state).toBe('idle');
@@ -501,14 +478,11 @@ describe('tls', () => {
     await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void https.close());
     const url = `https://localhost:${(https.address() as AddressInfo).port}/mcp`;
-    await using mcp = new MCPClient({
-      id: 'tls',
-      servers: {
-        trusted: { url, tls: { ca: certificate } },
-        bytes: { url, tls: { ca: [new TextEncoder().encode(certificate)] }, protocol: 'legacy' },
-        unverified: { url, tls: { rejectUnauthorized: false } },
-        untrusted: { url },
-      },
+    const mcp = clientOf({
+      trusted: { url, tls: { ca: certificate } },
+      bytes: { url, tls: { ca: [new TextEncoder().encode(certificate)] }, protocol: 'legacy' },
+      unverified: { url, tls: { rejectUnauthorized: false } },
+      untrusted: { url },
     });
     const { tools, errors } = await mcp.listToolsWithErrors();
     expect(Object.keys(tools)).toEqual(expect.arrayContaining(['trusted_add', 'bytes_add', 'unverified_add']));
@@ -527,12 +501,9 @@ describe('logger', () => {
   test('receives events of the client, with the request context of tool calls', async () => {
     const messages: LogMessage[] = [];
     const { url } = exampleHttp;
-    await using mcp = new MCPClient({
-      id: 'events',
-      servers: {
-        it: { url, protocol: 'modern', logger: (message) => messages.push(message), enableServerLogs: false },
-        down: { url: 'http://127.0.0.1:1/mcp', logger: (message) => messages.push(message) },
-      },
+    const mcp = clientOf({
+      it: { url, protocol: 'modern', logger: (message) => messages.push(message), enableServerLogs: false },
+      down: { url: 'http://127.0.0.1:1/mcp', logger: (message) => messages.push(message) },
     });
     const requestContext = new RequestContext();
     const { tools } = await mcp.listToolsWithErrors();
@@ -563,21 +534,18 @@ describe('logger', () => {
 
 describe('other things', () => {
   test('instructions are cut to a length', async () => {
-    await using mcp = new MCPClient({
-      id: 'instructions',
-      servers: { it: { server: example }, full: { server: full } },
-    });
+    const mcp = clientOf({ it: { server: example }, full: { server: full } });
     const instructions = await mcp.getServerInstructions({ maxLength: 20 });
     expect(instructions).toEqual({ it: 'Be kind. Be kind. Be' });
   });
 
   test('instructions of the servers that are included become text for a model', async () => {
     const included = { server: example, includeInstructions: true };
-    await using mcp = new MCPClient({ id: 'included', servers: { a: included, b: included, c: { server: example } } });
+    const mcp = clientOf({ a: included, b: included, c: { server: example } });
     expect(await mcp.getInstructions({ maxLength: 8 })).toBe(
       "Instructions of the MCP server 'a':\nBe kind.\n\nInstructions of the MCP server 'b':\nBe kind.",
     );
-    await using none = new MCPClient({ id: 'not included', servers: { c: { server: example } } });
+    const none = clientOf({ c: { server: example } });
     expect(await none.getInstructions()).toBeUndefined();
     expect(none.status()['c']?.state).toBe('idle');
   });
@@ -588,10 +556,7 @@ describe('other things', () => {
       if (typeof init?.body === 'string') methods.push((JSON.parse(init.body) as { method: string }).method);
       return globalThis.fetch(url, init);
     };
-    await using mcp = new MCPClient({
-      id: 'caches',
-      servers: { it: { url: fullHttp.url, protocol: 'legacy', fetch, cache: { resources: false } } },
-    });
+    const mcp = clientOf({ it: { url: fullHttp.url, protocol: 'legacy', fetch, cache: { resources: false } } });
     for (const _ of [1, 2]) {
       await mcp.listTools();
       await mcp.resources.list();
@@ -602,7 +567,7 @@ describe('other things', () => {
   });
 
   test('an unknown server is named in the error', async () => {
-    await using mcp = new MCPClient({ id: 'unknown', servers: { it: { server: full } } });
+    const mcp = clientOf({ it: { server: full } });
     await expect(mcp.resources.read('nobody', 'note://x')).rejects.toMatchObject({
       code: 'MCP_CLIENT_READ_RESOURCE_FAILED',
       message: expect.stringContaining('Server configuration not found for name: nobody'),

@@ -5,11 +5,12 @@ import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { clientOf } from '../../test/clients/client-of.ts';
 import type { HttpServerDefinition } from './config/server-definition.js';
 import { MCPServer } from '../server/mcp-server.js';
-import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import type { MCPClient, MCPClientOptions } from './mcp-client.js';
 
 const contextOf = (user: string): RequestContext => new RequestContext([['user', user]]);
 const alice = contextOf('alice');
@@ -95,11 +96,8 @@ const headers: HttpServerDefinition['headers'] = ({ requestContext }) => {
   return user === undefined ? {} : { 'x-user': user };
 };
 
-function clientOf(definition: HttpServerDefinition, options: Partial<MCPClientOptions> = {}): MCPClient {
-  const mcp = new MCPClient({ id: `many users ${Math.random()}`, servers: { it: definition }, ...options });
-  onTestFinished(() => mcp.disconnect());
-  return mcp;
-}
+const connect = (definition: HttpServerDefinition, options?: Partial<MCPClientOptions>): MCPClient =>
+  clientOf({ it: definition }, options);
 
 const names = async (list: Promise<Record<string, unknown>>): Promise<string[]> => Object.keys(await list);
 
@@ -111,7 +109,7 @@ const servers = [
 
 describe.each(servers)('lists of $name', ({ define }) => {
   test('of tools depend on the request context', async () => {
-    const mcp = clientOf(define());
+    const mcp = connect(define());
     expect(await names(mcp.listTools())).toEqual(['it_nobody']);
     expect(await names(mcp.listTools({ requestContext: alice }))).toEqual(['it_alice']);
     expect(await mcp.listToolsets({ requestContext: bob })).toMatchObject({ it: { bob: {} } });
@@ -122,7 +120,7 @@ describe.each(servers)('lists of $name', ({ define }) => {
   });
 
   test('are cached per identity, and for callers without a request context', async () => {
-    const mcp = clientOf(define(), { identity });
+    const mcp = connect(define(), { identity });
     for (const requestContext of [alice, bob, undefined, contextOf('alice'), bob, undefined])
       await mcp.listTools({ requestContext });
     expect(sent.toSorted()).toEqual(['alice', 'bob', 'nobody']);
@@ -132,14 +130,14 @@ describe.each(servers)('lists of $name', ({ define }) => {
   });
 
   test('are not cached without `identity`, because another caller could receive them', async () => {
-    const mcp = clientOf(define());
+    const mcp = connect(define());
     for (const requestContext of [alice, alice, undefined, undefined]) await mcp.listTools({ requestContext });
     expect(sent).toEqual(['alice', 'alice', 'nobody']);
   });
 });
 
 test('lists and requests of other kinds depend on the request context', async () => {
-  const mcp = clientOf({ url: urls.quiver, headers }, { identity });
+  const mcp = connect({ url: urls.quiver, headers }, { identity });
   const requestContext = alice;
   const own = [{ name: 'alice' }];
   expect(await mcp.resources.list({ requestContext })).toMatchObject({ it: own });
@@ -165,20 +163,20 @@ test('lists and requests of other kinds depend on the request context', async ()
 });
 
 test('a signal ends the read of a resource', async () => {
-  const mcp = clientOf({ url: urls.quiver, headers });
+  const mcp = connect({ url: urls.quiver, headers });
   const reason = new Error('enough');
   const signal = AbortSignal.abort(reason);
   await expect(mcp.resources.read('it', 'note://nobody', { signal })).rejects.toBe(reason);
 });
 
 test('one list serves all callers where the request context has no effect', async () => {
-  const mcp = clientOf({ url: urls.sdk, headers: { 'x-user': 'shared' } });
+  const mcp = connect({ url: urls.sdk, headers: { 'x-user': 'shared' } });
   for (const requestContext of [alice, bob, undefined]) await mcp.listTools({ requestContext });
   expect(sent).toEqual(['shared']);
 });
 
 test('a custom `fetch` may depend on the request context as well', async () => {
-  const mcp = clientOf({
+  const mcp = connect({
     url: urls.sdk,
     fetch: (url, init, requestContext) => {
       const own = new Headers(init?.headers);
@@ -191,7 +189,7 @@ test('a custom `fetch` may depend on the request context as well', async () => {
 });
 
 test('a change of the list drops the lists of all callers', async () => {
-  const mcp = clientOf({ url: urls.quiver, headers, protocol: 'legacy' }, { identity });
+  const mcp = connect({ url: urls.quiver, headers, protocol: 'legacy' }, { identity });
   const changed = new Promise<void>((resolve) => void mcp.tools.onListChanged('it', resolve));
   for (const requestContext of [alice, bob, undefined]) await mcp.listTools({ requestContext });
   await quiver.toolActions.notifyListChanged();
@@ -202,7 +200,7 @@ test('a change of the list drops the lists of all callers', async () => {
 });
 
 test('the least recently used list is evicted', async () => {
-  const mcp = clientOf({ url: urls.quiver, headers }, { identity });
+  const mcp = connect({ url: urls.quiver, headers }, { identity });
   const list = (user: string): Promise<unknown> => mcp.listTools({ requestContext: contextOf(user) });
   await list('first');
   await list('second');
@@ -215,7 +213,7 @@ test('the least recently used list is evicted', async () => {
 });
 
 test('an `identity` that throws is an error of the list, not the list of another caller', async () => {
-  const mcp = clientOf(
+  const mcp = connect(
     { url: urls.sdk, headers },
     {
       identity: () => {
@@ -229,7 +227,7 @@ test('an `identity` that throws is an error of the list, not the list of another
 
 describe('a view', () => {
   test('sends everything for its caller', async () => {
-    const mcp = clientOf({ url: urls.quiver, headers });
+    const mcp = connect({ url: urls.quiver, headers });
     const view = mcp.forRequest(alice);
     const tools = await view.listTools();
     expect(Object.keys(tools)).toEqual(['it_alice']);
@@ -259,7 +257,7 @@ describe('a view', () => {
       users.push(requestContext.get('user'));
       return false;
     };
-    const mcp = clientOf({ url: urls.quiver, headers, requireToolApproval });
+    const mcp = connect({ url: urls.quiver, headers, requireToolApproval });
     const [tool] = Object.values(await mcp.forRequest(alice).listTools());
     const { needsApproval } = tool as { needsApproval: (input: object, options: object) => unknown };
     await needsApproval({}, {});
@@ -267,7 +265,7 @@ describe('a view', () => {
   });
 
   test('rejects a missing request context, which would be sent without a user', () => {
-    const mcp = clientOf({ url: urls.quiver, headers });
+    const mcp = connect({ url: urls.quiver, headers });
     for (const context of [undefined, null, { user: 'alice' }])
       expect(() => mcp.forRequest(context as never)).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
   });

@@ -8,8 +8,8 @@ import { commandFor, spawnHttpServer, type SpawnedServer } from '../../test/prog
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
-import type { RemoteTool } from './tools/remote-tool.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
+import { clientOf, pick } from '../../test/clients/client-of.ts';
 
 const scratch = scratchFolder();
 const require = createRequire(import.meta.url);
@@ -40,26 +40,16 @@ afterAll(async () => {
 
 const sdk1Stdio = (): ReturnType<typeof commandFor> => commandFor('sdk1-server.ts', 'stdio');
 
-/** A tool that must be there. */
-function pick(tools: Record<string, RemoteTool>, name: string): RemoteTool {
-  const tool = tools[name];
-  if (!tool) throw new Error(`no tool ${name} among ${Object.keys(tools).join(', ')}`);
-  return tool;
-}
-
 describe('servers of every kind', () => {
   test('connects to stdio and HTTP servers of both eras at once', async () => {
-    await using mcp = new MCPClient({
-      id: 'all',
-      servers: {
-        everything,
-        sdkStdio: sdk1Stdio(),
-        sdkHttp: { url: sdk1.url },
-        oursStdio: commandFor('stdio-server.ts'),
-        oursHttp: { url: new URL(ours.url) },
-        oursModern: { url: ours.url, protocol: 'modern' },
-        oursLegacy: { url: ours.url, protocol: 'legacy' },
-      },
+    const mcp = clientOf({
+      everything,
+      sdkStdio: sdk1Stdio(),
+      sdkHttp: { url: sdk1.url },
+      oursStdio: commandFor('stdio-server.ts'),
+      oursHttp: { url: new URL(ours.url) },
+      oursModern: { url: ours.url, protocol: 'modern' },
+      oursLegacy: { url: ours.url, protocol: 'legacy' },
     });
     const tools = await mcp.listTools();
     expect(Object.keys(tools)).toEqual(
@@ -77,7 +67,7 @@ describe('servers of every kind', () => {
   });
 
   test('schemas arrive byte for byte and arguments leave as they were given', async () => {
-    await using mcp = new MCPClient({ id: 'bytes', servers: { http: { url: sdk1.url }, stdio: sdk1Stdio() } });
+    const mcp = clientOf({ http: { url: sdk1.url }, stdio: sdk1Stdio() });
     const tools = await mcp.listTools();
     const written =
       '{"additionalProperties":false,"required":["a","b"],"properties":{"b":{"type":"number"},"a":{"type":"number"}},"type":"object"}';
@@ -110,14 +100,14 @@ describe('servers of every kind', () => {
 
 describe('errors', () => {
   test('no server at all is an error, not an empty set', async () => {
-    await using mcp = new MCPClient({ id: 'none', servers: { refused: { url: 'http://127.0.0.1:1/mcp' } } });
+    const mcp = clientOf({ refused: { url: 'http://127.0.0.1:1/mcp' } });
     await expect(mcp.listTools()).rejects.toMatchObject({ code: 'MCP_CLIENT_GET_TOOLS_FAILED' });
     await expect(mcp.listToolsets()).rejects.toMatchObject({ code: 'MCP_CLIENT_GET_TOOLSETS_FAILED' });
   });
 
   test('a killed process rejects the call, runs nothing twice, and is started again by the next call', async () => {
     const file = join(scratch, 'killed');
-    await using mcp = new MCPClient({ id: 'killed', servers: { sdk: sdk1Stdio() } });
+    const mcp = clientOf({ sdk: sdk1Stdio() });
     const tools = await mcp.listTools();
     const lost = pick(tools, 'sdk_slow').execute({ file });
     const outcome = lost.catch((error: unknown) => error);
@@ -132,7 +122,7 @@ describe('errors', () => {
 
   test('a process inherits only what it needs, and what it is given', async () => {
     process.env['SECRET_OF_THE_HOST'] = 'x';
-    await using mcp = new MCPClient({ id: 'env', servers: { sdk: { ...sdk1Stdio(), env: { GIVEN: 'yes' } } } });
+    const mcp = clientOf({ sdk: { ...sdk1Stdio(), env: { GIVEN: 'yes' } } });
     const result = (await pick(await mcp.listTools(), 'sdk_env').execute({})) as { content: [{ text: string }] };
     const names = JSON.parse(result.content[0].text) as string[];
     expect(names).toContain('GIVEN');
@@ -144,11 +134,8 @@ describe('errors', () => {
 
   test('arguments never meet a shell', async () => {
     const hostile = '$(touch /tmp/quiver-owned); `id` && "';
-    await using mcp = new MCPClient({
-      id: 'shell',
-      servers: {
-        odd: { command: process.execPath, args: ['-e', 'console.error(process.argv[1]); process.exit(1)', hostile] },
-      },
+    const mcp = clientOf({
+      odd: { command: process.execPath, args: ['-e', 'console.error(process.argv[1]); process.exit(1)', hostile] },
     });
     const { errors } = await mcp.listToolsWithErrors();
     expect(errors['odd']).toContain(hostile);
@@ -158,10 +145,7 @@ describe('errors', () => {
     const messages: string[] = [];
     const { command, args } = sdk1Stdio();
     const noisy = { command, args: ['--import', 'data:text/javascript,console.log("Welcome!")', ...args] };
-    await using mcp = new MCPClient({
-      id: 'noisy',
-      servers: { noisy: { ...noisy, log: ({ message }) => void messages.push(message) } },
-    });
+    const mcp = clientOf({ noisy: { ...noisy, log: ({ message }) => void messages.push(message) } });
     expect(Object.keys(await mcp.listTools())).toContain('noisy_add');
     expect(messages.some((message) => message.startsWith('[noisy]') && message.includes('Welcome!'))).toBe(true);
   });

@@ -13,8 +13,8 @@ import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { MastraMCPClient } from '../compat/index.js';
 import { MCPServer } from '../server/mcp-server.js';
-import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 const require = createRequire(import.meta.url);
 const scratch = scratchFolder();
@@ -46,12 +46,6 @@ async function startEverything(mode: 'sse' | 'streamableHttp'): Promise<number> 
   let said = '';
   while (!said.includes(String(port))) said += String((await once(child.stderr, 'data'))[0]);
   return port;
-}
-
-function clientOf(servers: MCPClientOptions['servers']): MCPClient {
-  const mcp = new MCPClient({ id: `real ${Math.random()}`, servers });
-  onTestFinished(() => mcp.disconnect());
-  return mcp;
 }
 
 describe('server-everything', () => {

@@ -14,8 +14,9 @@ import { discovered, result, startScripted } from '../../test/servers/scripted-s
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
-import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import { MCPClient } from './mcp-client.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 const scratch = scratchFolder();
 const server = new MCPServer({ name: 'Example', version: '1', tools: exampleTools });
@@ -24,12 +25,6 @@ beforeAll(async () => {
   http = await server.listen();
 });
 afterAll(() => server.close());
-
-function clientOf(servers: MCPClientOptions['servers'], timeout?: number): MCPClient {
-  const mcp = new MCPClient({ id: `res ${Math.random()}`, servers, ...(timeout !== undefined && { timeout }) });
-  onTestFinished(() => mcp.disconnect());
-  return mcp;
-}
 
 /** Starts a server that stops before the end of the test. */
 async function listen(port = 0): Promise<{ url: string; port: number; stop: () => Promise<void> }> {
@@ -72,7 +67,7 @@ describe('what the network does', () => {
     async (protocol) => {
       const proxy = await startFaultProxy(http.port);
       onTestFinished(() => proxy.close());
-      const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol } }, 3000);
+      const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol } }, { timeout: 3000 });
       const echo = (): Promise<unknown> =>
         mcp.callTool({ serverName: 'it', name: 'echo', args: { message: 'x'.repeat(500) } });
       await echo();
@@ -92,7 +87,10 @@ describe('what the network does', () => {
   test('fails at once when an event stream breaks off, before the timeout', async () => {
     const proxy = await startFaultProxy(http.port);
     onTestFinished(() => proxy.close());
-    const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol: 'legacy' } }, 300_000);
+    const mcp = clientOf(
+      { it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol: 'legacy' } },
+      { timeout: 300_000 },
+    );
     await mcp.listTools();
     const progress: number[] = [];
     const call = mcp.callTool({
@@ -269,7 +267,7 @@ describe('what servers say', () => {
       return response.body ? new Response(new ReadableStream({ pull, cancel }), response) : response;
     };
     const url = `http://127.0.0.1:${http.port}/mcp`;
-    const mcp = clientOf({ it: { url, protocol: 'legacy', fetch: stubborn } }, 0);
+    const mcp = clientOf({ it: { url, protocol: 'legacy', fetch: stubborn } }, { timeout: 0 });
     const call = { serverName: 'it', name: 'echo', args: { message: 'hello' } };
     expect(await mcp.callTool(call)).toMatchObject({ content: [{ text: 'hello' }] });
     await mcp.disconnect();
@@ -405,7 +403,7 @@ describe('time', () => {
   });
 
   test('the time-out stands still while a person answers', async () => {
-    const mcp = clientOf({ it: { url: http.url, protocol: 'modern' } }, 2000);
+    const mcp = clientOf({ it: { url: http.url, protocol: 'modern' } }, { timeout: 2000 });
     await mcp.elicitation.onRequest('it', async ({ message }) => {
       await new Promise((resolve) => setTimeout(resolve, 2100));
       return { action: 'accept', content: message.includes('old') ? { age: 1 } : { name: 'Ada' } };
@@ -439,7 +437,7 @@ describe('time', () => {
 
   test('disconnecting does not wait for a server that leaves the set-up unanswered', async () => {
     const silent = minimal('() => {}').replace('{ tools: {} }', '{ tools: {}, logging: {} }');
-    const mcp = clientOf({ it: { ...child(silent), serverLogLevel: 'info' } }, 300_000);
+    const mcp = clientOf({ it: { ...child(silent), serverLogLevel: 'info' } }, { timeout: 300_000 });
     const listing = mcp.listToolsWithErrors();
     await expect.poll(() => mcp.status()['it']?.state).toBe('ready');
     await mcp.disconnect();

@@ -1,7 +1,8 @@
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../server/mcp-server.js';
-import { MCPClient } from './mcp-client.js';
+import type { MCPClient } from './mcp-client.js';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 const key = 'k'.repeat(32);
 const ask = createTool({
@@ -27,8 +28,7 @@ async function start(port = 0): Promise<{ port: number; url: string; stop: () =>
 
 describe.each(['legacy', 'modern'] as const)('a server that restarts on its port, in the %s era', (protocol) => {
   const connect = (url: string, options: object = {}): MCPClient => {
-    const client = new MCPClient({ id: crypto.randomUUID(), servers: { s: { url, protocol, ...options } } });
-    onTestFinished(() => client.disconnect());
+    const client = clientOf({ s: { url, protocol, ...options } });
     return client;
   };
 
@@ -58,8 +58,7 @@ describe.each(['legacy', 'modern'] as const)('a server that restarts on its port
 
 test('a server that restarts while a user is asked receives the response', async () => {
   const first = await start();
-  const mcp = new MCPClient({ servers: { s: { url: first.url, protocol: 'modern', connectTimeout: 30_000 } } });
-  onTestFinished(() => mcp.disconnect());
+  const mcp = clientOf({ s: { url: first.url, protocol: 'modern', connectTimeout: 30_000 } });
   let asked = 0;
   const onElicitation = async (): Promise<{ action: 'accept'; content: object }> => {
     asked += 1;

@@ -2,9 +2,10 @@ import type { ResultLimit } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/server';
 import { generateText, stepCountIs } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { getToolResult } from './tools/tool-result.js';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 const rows = Array.from({ length: 200 }, (_, id) => ({ id, text: `row ${id}` }));
 const note = 'Call the tool with arguments that return less.';
@@ -19,12 +20,10 @@ async function shownToModel(
     tools: [{ name: 'list', inputSchema: { type: 'object' as const } }],
   }));
   server.setRequestHandler('tools/call', async () => result as never);
-  const mcp = new MCPClient({
-    id: crypto.randomUUID(),
-    servers: { it: { server, ...(limits.server !== undefined && { resultLimit: limits.server }) } },
-    ...(limits.client && { resultLimit: limits.client }),
-  });
-  onTestFinished(() => mcp.disconnect());
+  const mcp = clientOf(
+    { it: { server, ...(limits.server !== undefined && { resultLimit: limits.server }) } },
+    { ...(limits.client && { resultLimit: limits.client }) },
+  );
   const shown: { type: string; value: never }[] = [];
   const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
   const model = new MockLanguageModelV4({

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
 import { afterTest } from '../../test/after-test.ts';
+import { clientOf } from '../../test/clients/client-of.ts';
 import { MCPServer } from '../server/mcp-server.js';
-import { MCPClient } from './mcp-client.js';
 
 /** Two servers with sessions in memory, which take turns. */
 async function startTurns(): Promise<string> {
@@ -27,7 +27,6 @@ async function startTurns(): Promise<string> {
 }
 
 test('reports that another process has the session, instead of the failure of another transport', async () => {
-  const mcp = new MCPClient({ servers: { turns: { url: new URL(await startTurns()), protocol: 'legacy' } } });
-  afterTest(() => mcp.disconnect());
+  const mcp = clientOf({ turns: { url: new URL(await startTurns()), protocol: 'legacy' } });
   await expect(mcp.listTools()).rejects.toThrow('HTTP 404: Session not found: it ended, or another process has it');
 });

@@ -11,9 +11,10 @@ import { stepCountIs as stepCountIs5 } from 'ai-v5';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
+import { clientOf, pick } from '../../test/clients/client-of.ts';
 import type { ProtocolTool } from '../protocol/types.js';
 import { MCPServer } from '../server/mcp-server.js';
-import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import type { MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError } from './config/tool-options.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { fingerprintTool } from './remote/tool-definitions.js';
@@ -40,18 +41,6 @@ function rawServer(tools: RawTool[], answer: (name: string, args: unknown) => ob
 }
 
 const text = (value: string): object => ({ content: [{ type: 'text', text: value }] });
-
-function clientOf(servers: MCPClientOptions['servers']): MCPClient {
-  const mcp = new MCPClient({ id: `tools ${Math.random()}`, servers });
-  onTestFinished(() => mcp.disconnect());
-  return mcp;
-}
-
-function pick(tools: Record<string, RemoteTool>, name: string): RemoteTool {
-  const tool = tools[name];
-  if (!tool) throw new Error(`no tool ${name} among ${Object.keys(tools).join(', ')}`);
-  return tool;
-}
 
 const fails = (): object => ({ ...text('disk full'), isError: true });
 

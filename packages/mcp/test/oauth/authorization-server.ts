@@ -26,6 +26,8 @@ export interface AuthorizationServer {
   registrations: Record<string, unknown>[];
   /** Whether a refresh token was used twice, which ends the whole family. */
   familyRevoked: boolean;
+  /** Answers every further token request, as JSON. */
+  answer(status: number, body: string): void;
   close(): Promise<void>;
 }
 
@@ -125,6 +127,12 @@ export async function startAuthorizationServer(knobs: AuthorizationServerKnobs =
     authorizeRequests: [],
     registrations: [],
     familyRevoked: false,
+    answer: (status, body) => {
+      self.knobs.token = (_form, res) => {
+        res.writeHead(status, { 'content-type': 'application/json' }).end(body);
+        return true;
+      };
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -18,6 +18,11 @@ import { initializeParams, modern, rpc } from '../clients/wire.ts';
 export const redirectUrl = 'http://localhost:3999/callback';
 export const clientMetadata = { redirect_uris: [redirectUrl], client_name: 'Test' };
 
+export interface Begun {
+  user: MCPOAuthClientProvider;
+  fetch: ReturnType<typeof createOAuthFetch>;
+}
+
 export interface Stage {
   as: AuthorizationServer;
   mcp: ProtectedServer;
@@ -26,6 +31,8 @@ export interface Stage {
   storage: InMemoryOAuthStorage;
   provider(options?: Partial<MCPOAuthClientProviderOptions>): MCPOAuthClientProvider;
   call(fetch: ReturnType<typeof createOAuthFetch>, tool?: string): Promise<Response>;
+  /** Creates a provider, and sends a call without tokens, which shows its sign-in page. */
+  begin(options?: Partial<MCPOAuthClientProviderOptions>): Promise<Begun>;
   /** Does what a user does on the sign-in page, and finishes. */
   signIn(provider: MCPOAuthClientProvider, change?: (callback: URL) => void): Promise<void>;
 }
@@ -45,7 +52,7 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
   afterTest(mcp.close, as.close);
   const shown: URL[] = [];
   const storage = new InMemoryOAuthStorage();
-  return {
+  const stage: Stage = {
     as,
     mcp,
     shown,
@@ -67,6 +74,12 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
       const headers = { ...accepted, ...(request.headers as Record<string, string>) };
       return fetch(mcp.url, { method: 'POST', headers, body: JSON.stringify(request.body) });
     },
+    begin: async (options) => {
+      const user = stage.provider(options);
+      const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+      await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+      return { user, fetch };
+    },
     signIn: async (provider, change) => {
       const page = shown.at(-1);
       if (!page) throw new Error('No sign-in page was shown.');
@@ -82,16 +95,13 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
       });
     },
   };
+  return stage;
 }
 
 /** The same, with a user who has signed in. */
-export async function setUpSignedIn(
-  knobs: AuthorizationServerKnobs = {},
-): Promise<Stage & { user: MCPOAuthClientProvider; fetch: ReturnType<typeof createOAuthFetch> }> {
+export async function setUpSignedIn(knobs: AuthorizationServerKnobs = {}): Promise<Stage & Begun> {
   const stage = await setUp(knobs);
-  const user = stage.provider();
-  const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
-  await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  const { user, fetch } = await stage.begin();
   await stage.signIn(user);
   expect((await stage.call(fetch)).status).toBe(200);
   return { ...stage, user, fetch };

@@ -13,7 +13,7 @@ export interface ChunkEdge {
   from: string;
   to: string;
   kind: EdgeKind;
-  /** Comparable with other edges of the same kind; for `similarity` the cosine to four digits. */
+  /** Comparable with other edges of the same kind; for `similarity` the cosine. */
   weight: number;
   /** A phrase that names the reason. */
   reason: string;

@@ -7,8 +7,8 @@ const minQuantized = 250;
 
 /** Room for vectors behind the rows of a table. */
 export interface ReservedRows {
-  /** Their numbers. */
-  readonly rows: readonly number[];
+  readonly first: number;
+  readonly count: number;
   /** Their bytes, in order. Rows of two segments are in two parts. */
   readonly parts: readonly Uint8Array[];
 }
@@ -42,18 +42,15 @@ export class VectorTable {
    * at its place, or before it.
    */
   reserve(count: number): ReservedRows {
-    const first = this.#count;
-    const end = first + count;
+    const end = this.#count + count;
     this.#makeRoom(end);
     const parts: Uint8Array[] = [];
-    for (let row = first; row < end;) {
+    for (let row = this.#count; row < end;) {
       const endOfPart = Math.min(row - (row % rowsPerSegment) + rowsPerSegment, end);
       parts.push(bytesOf(this.#rows(row, endOfPart - row)));
       row = endOfPart;
     }
-    const rows: number[] = [];
-    for (let row = first; row < end; row += 1) rows.push(row);
-    return { rows, parts };
+    return { first: this.#count, count, parts };
   }
 
   #makeRoom(rows: number): void {

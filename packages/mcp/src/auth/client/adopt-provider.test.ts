@@ -6,11 +6,11 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { createOAuthFetch, finishAuthorization, MCPOAuthClientProvider } from '@quiver/mcp/auth';
-import { MCPClient } from '@quiver/mcp/client';
 import { expect, it, vi } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 class SdkProvider implements OAuthClientProvider {
   readonly redirectUrl: string = redirectUrl;
@@ -70,10 +70,7 @@ it('signs in, refreshes and serves with a provider for the SDK', async () => {
   expect(as.tokenRequests.at(-1)?.get('grant_type')).toBe('refresh_token');
   expect(as.registrations).toHaveLength(1);
 
-  await using client = new MCPClient({
-    id: 'sdk-provider',
-    servers: { mcp: { url: mcp.url, authProvider: provider } },
-  });
+  const client = clientOf({ mcp: { url: mcp.url, authProvider: provider } });
   expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
 });
 

@@ -11,13 +11,15 @@ import {
   createOAuthFetch,
   FileOAuthStorage,
   MCPOAuthClientProvider,
+  type MCPOAuthClientProviderOptions,
 } from '@quiver/mcp/auth';
-import { MCPClient } from '@quiver/mcp/client';
+import type { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
-import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
-import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
+import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -29,14 +31,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function setUp(toolScopes: Record<string, string[]> = {}): Promise<{
-  as: AuthorizationServer;
-  mcp: ProtectedServer;
-  redirectUrl: string;
-  path: string;
-  user: MCPOAuthClientProvider;
-  shown: URL[];
-}> {
+async function setUp(toolScopes: Record<string, string[]> = {}) {
   const as = await startAuthorizationServer();
   const mcp = await startProtectedServer({
     authorizationServers: [as.issuer],
@@ -50,9 +45,9 @@ async function setUp(toolScopes: Record<string, string[]> = {}): Promise<{
   const path = join(folder, 'tokens.json');
   const redirectUrl = `http://localhost:${await freePort()}/callback`;
   const shown: URL[] = [];
-  const user = new MCPOAuthClientProvider({
-    redirectUrl,
-    clientMetadata: { redirect_uris: [redirectUrl] },
+  const provider = (options: Partial<MCPOAuthClientProviderOptions>): MCPOAuthClientProvider =>
+    new MCPOAuthClientProvider({ redirectUrl, clientMetadata: { redirect_uris: [redirectUrl] }, ...options });
+  const user = provider({
     storage: new FileOAuthStorage({ path }),
     // A browser follows the redirect back to this machine.
     onRedirectToAuthorization: async (url) => {
@@ -60,7 +55,7 @@ async function setUp(toolScopes: Record<string, string[]> = {}): Promise<{
       await fetch(url);
     },
   });
-  return { as, mcp, redirectUrl, path, user, shown };
+  return { as, mcp, redirectUrl, path, provider, user, shown };
 }
 
 describe('authenticate', () => {
@@ -100,11 +95,9 @@ describe('authenticate', () => {
   });
 
   it('keeps waiting when a web page sends an error or a code with another state', async () => {
-    const { mcp, redirectUrl, user } = await setUp();
+    const { mcp, redirectUrl, user, provider: createProvider } = await setUp();
     const statuses: number[] = [];
-    const provider = new MCPOAuthClientProvider({
-      redirectUrl,
-      clientMetadata: { redirect_uris: [redirectUrl] },
+    const provider = createProvider({
       onRedirectToAuthorization: async (page) => {
         for (const query of ['error=access_denied', 'code=evil&state=guessed']) {
           statuses.push((await fetch(`${redirectUrl}?${query}`)).status);
@@ -118,13 +111,11 @@ describe('authenticate', () => {
   });
 
   it('rejects the page of an earlier call, also before its own page is shown', async () => {
-    const { mcp, redirectUrl } = await setUp();
+    const { mcp, provider: createProvider } = await setUp();
     const earlier: URL[] = [];
     const statuses: number[] = [];
     let isListening = false;
-    const provider = new MCPOAuthClientProvider({
-      redirectUrl,
-      clientMetadata: { redirect_uris: [redirectUrl] },
+    const provider = createProvider({
       stateGenerator: async () => {
         for (const page of earlier) statuses.push((await fetch(page)).status);
         return crypto.randomUUID();
@@ -143,11 +134,9 @@ describe('authenticate', () => {
   });
 
   it('is not disturbed by a call, which shows no other page meanwhile', async () => {
-    const { mcp, redirectUrl } = await setUp();
+    const { mcp, provider: createProvider } = await setUp();
     const shown: URL[] = [];
-    const provider = new MCPOAuthClientProvider({
-      redirectUrl,
-      clientMetadata: { redirect_uris: [redirectUrl] },
+    const provider = createProvider({
       onRedirectToAuthorization: async (page) => {
         shown.push(page);
         const call = createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, { method: 'POST', body: '{}' });
@@ -161,13 +150,9 @@ describe('authenticate', () => {
   });
 
   it('names the callback that failed to show the page', async () => {
-    const { mcp, redirectUrl } = await setUp();
+    const { mcp, provider: createProvider } = await setUp();
     const failure = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
-    const provider = new MCPOAuthClientProvider({
-      redirectUrl,
-      clientMetadata: { redirect_uris: [redirectUrl] },
-      onRedirectToAuthorization: () => Promise.reject(failure),
-    });
+    const provider = createProvider({ onRedirectToAuthorization: () => Promise.reject(failure) });
     const expected = {
       code: 'OAUTH_SIGN_IN_FAILED',
       message: expect.stringContaining('`onRedirectToAuthorization` failed') as string,
@@ -181,12 +166,8 @@ describe('authenticate', () => {
   });
 
   it('times out without a response', async () => {
-    const { mcp, redirectUrl } = await setUp();
-    const provider = new MCPOAuthClientProvider({
-      redirectUrl,
-      clientMetadata: { redirect_uris: [redirectUrl] },
-      onRedirectToAuthorization: () => {},
-    });
+    const { mcp, provider: createProvider } = await setUp();
+    const provider = createProvider({ onRedirectToAuthorization: () => {} });
     await expect(authenticate({ provider, serverUrl: mcp.url, timeout: 100 })).rejects.toMatchObject({
       code: 'OAUTH_SIGN_IN_TIMEOUT',
     });
@@ -213,8 +194,7 @@ describe('MCPClient.authenticate', () => {
   describe("with `auth: 'oauth'` alone", () => {
     /** A client as a new start of the program creates it. */
     async function start(url: string): Promise<MCPClient> {
-      const client = new MCPClient({ id: crypto.randomUUID(), servers: { notes: { url, auth: 'oauth' } } });
-      afterTest(() => client.disconnect());
+      const client = clientOf({ notes: { url, auth: 'oauth' } });
       return client;
     }
 
@@ -271,16 +251,14 @@ describe('MCPClient.authenticate', () => {
   });
 
   it('signs in right after a rejected call', async () => {
-    const { mcp, user, redirectUrl } = await setUp();
+    const { mcp, user, provider: createProvider } = await setUp();
     let isThere = false;
-    const provider = new MCPOAuthClientProvider({
-      redirectUrl,
-      clientMetadata: { redirect_uris: [redirectUrl] },
+    const provider = createProvider({
       onRedirectToAuthorization: async (page) => {
         if (isThere) await user.redirectToAuthorization(page);
       },
     });
-    await using client = new MCPClient({ id: 'refused', servers: { notes: { url: mcp.url, authProvider: provider } } });
+    const client = clientOf({ notes: { url: mcp.url, authProvider: provider } });
     const call = { serverName: 'notes', name: 'whoami' };
     await expect(client.callTool(call)).rejects.toMatchObject({
       code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
@@ -304,7 +282,7 @@ describe('MCPClient.authenticate', () => {
         await fetch(page);
       },
     });
-    await using client = new MCPClient({ id: 'step-up', servers: { notes: { url: mcp.url, authProvider } } });
+    const client = clientOf({ notes: { url: mcp.url, authProvider } });
     expect((await client.listToolsWithErrors()).errorDetails['notes']).toMatchObject({
       code: 'OAUTH_AUTHORIZATION_REQUIRED',
       message: expect.stringContaining('mcp.authenticate(serverName)') as string,
@@ -324,7 +302,7 @@ describe('MCPClient.authenticate', () => {
 
   it('names the missing authProvider', async () => {
     const { mcp } = await setUp();
-    await using client = new MCPClient({ id: 'nobody', servers: { notes: { url: mcp.url } } });
+    const client = clientOf({ notes: { url: mcp.url } });
     await expect(client.authenticate('notes')).rejects.toMatchObject({
       code: 'MCP_CLIENT_AUTHENTICATE_FAILED',
       details: { reason: 'OAUTH_PROVIDER_MISSING' },

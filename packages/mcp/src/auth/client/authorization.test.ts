@@ -15,10 +15,7 @@ describe('refreshing', () => {
   it('turns invalid_grant into one sign-in, and deletes only the tokens it used', async () => {
     const { as, call, fetch, shown, user } = await setUpSignedIn();
     as.active.clear();
-    as.knobs.token = (_form, res) => {
-      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
-      return true;
-    };
+    as.answer(400, '{"error":"invalid_grant"}');
     const answers = await Promise.allSettled(Array.from({ length: 6 }, () => call(fetch)));
     expect(answers.every(({ status }) => status === 'rejected')).toBe(true);
     expect(shown).toHaveLength(2);

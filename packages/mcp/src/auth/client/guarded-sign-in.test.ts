@@ -123,10 +123,7 @@ describe('createOAuthFetch', () => {
     async (answer) => {
       const { as, call, fetch, user, signIn, shown } = await setUpSignedIn();
       as.active.clear();
-      as.knobs.token = (_form, res) => {
-        res.writeHead(200, { 'content-type': 'application/json' }).end(answer);
-        return true;
-      };
+      as.answer(200, answer);
       const refresh = await call(fetch).catch((reason: unknown) => reason);
       expect(refresh).toMatchObject({ code: 'OAUTH_UNAVAILABLE' });
       await user.invalidateCredentials('tokens');
@@ -139,10 +136,10 @@ describe('createOAuthFetch', () => {
   );
 
   it('does not quote a client secret that no header can carry', async () => {
-    const { mcp, provider, call, signIn } = await setUp();
-    const user = provider({ addClientAuthentication: (headers) => headers.set('authorization', 'Basic s3cr3t\nx') });
-    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
-    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const { signIn, begin } = await setUp();
+    const { user } = await begin({
+      addClientAuthentication: (headers) => headers.set('authorization', 'Basic s3cr3t\nx'),
+    });
     const error = await signIn(user).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'OAUTH_EXCHANGE_FAILED' });
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cr3t');

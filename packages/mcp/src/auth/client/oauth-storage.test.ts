@@ -1,4 +1,4 @@
-import { createOAuthFetch, InMemoryOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import { InMemoryOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 import { StoredValues } from './oauth-storage.js';
@@ -41,9 +41,7 @@ describe('MCPOAuthClientProvider with a storage that fails', () => {
     };
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
-    const user = stage.provider({ storage: full, logger });
-    const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
-    await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const { user, fetch } = await stage.begin({ storage: full, logger });
     await stage.signIn(user);
     expect((await stage.call(fetch)).status).toBe(200);
     expect(warnings).toHaveLength(1);

@@ -153,9 +153,7 @@ describe('SharedOAuthStorage', () => {
     const stage = await setUp();
     const store = new InMemoryStore();
     const open = (): SharedOAuthStorage => new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'key' });
-    const user = stage.provider({ storage: open() });
-    const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
-    await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const { user, fetch } = await stage.begin({ storage: open() });
     await stage.signIn(user);
     const others = [0, 1, 2].map(() =>
       createOAuthFetch({ provider: stage.provider({ storage: open() }), serverUrl: stage.mcp.url }),

@@ -38,11 +38,8 @@ describe('signing in', () => {
     ['missing', (url) => url.searchParams.delete('state')],
     ['another', (url) => url.searchParams.set('state', 'forged')],
   ])('rejects a response whose state is %s, and wipes the verifier', async (_what, change) => {
-    const { mcp, provider, call, signIn, as } = await setUp();
-    const user = provider();
-    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
-    });
+    const { signIn, as, begin } = await setUp();
+    const { user } = await begin();
     await expect(signIn(user, change)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
     await expect(user.codeVerifier()).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
     expect(as.tokenRequests).toHaveLength(0);
@@ -50,10 +47,8 @@ describe('signing in', () => {
 
   it('accepts a state once, and for ten minutes; calls meanwhile show no other page', async () => {
     let now = Date.now();
-    const { mcp, provider, call, signIn, shown } = await setUp();
-    const user = provider({ now: () => now });
-    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
-    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const { call, signIn, shown, begin } = await setUp();
+    const { user, fetch } = await begin({ now: () => now });
     await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
     expect(shown).toHaveLength(1);
     now += 10 * 60_000 + 1;
@@ -67,25 +62,20 @@ describe('signing in', () => {
     ['of another server', 'https://evil.example'],
     ['missing though promised', null],
   ])('rejects a response with an issuer %s', async (_what, iss) => {
-    const { mcp, provider, call, signIn, as } = await setUp({ iss });
-    const user = provider();
-    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
-    });
+    const { signIn, as, begin } = await setUp({ iss });
+    const { user } = await begin();
     await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_EXCHANGE_FAILED' });
     expect(as.tokenRequests).toHaveLength(0);
   });
 
   it('sends no code to an authorization server that the MCP server has named since the page was shown', async () => {
-    const { as, mcp, provider, call, signIn } = await setUp({
+    const { as, signIn, begin } = await setUp({
       iss: null,
       metadata: (found) => ({ ...found, authorization_response_iss_parameter_supported: false }),
     });
     const evil = await startAuthorizationServer();
     afterTest(evil.close);
-    const user = provider({ clientMetadataUrl: 'https://app.example.com/client.json' });
-    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
-    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const { user } = await begin({ clientMetadataUrl: 'https://app.example.com/client.json' });
     const found = await user.discoveryState();
     const metadata = {
       ...found?.authorizationServerMetadata,
@@ -104,11 +94,8 @@ describe('signing in', () => {
   });
 
   it('says that the storage lacks the sign-in when the registration was lost meanwhile', async () => {
-    const { mcp, provider, call, signIn } = await setUp();
-    const user = provider();
-    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
-    });
+    const { signIn, begin } = await setUp();
+    const { user } = await begin();
     await user.invalidateCredentials('client');
     await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
   });
@@ -129,14 +116,9 @@ describe('signing in', () => {
   });
 
   it('accepts tokens with status 201, and an error with status 200', async () => {
-    const { as, mcp, provider, call, signIn } = await setUp();
-    const user = provider();
-    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
-    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
-    as.knobs.token = (_form, res) => {
-      res.writeHead(200, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
-      return true;
-    };
+    const { as, call, signIn, begin } = await setUp();
+    const { user, fetch } = await begin();
+    as.answer(200, '{"error":"invalid_grant"}');
     await expect(signIn(user)).rejects.toMatchObject({
       code: 'OAUTH_EXCHANGE_FAILED',
       details: { error: 'invalid_grant' },
@@ -175,10 +157,7 @@ describe('signing in', () => {
       },
     });
     first.as.active.clear();
-    first.as.knobs.token = (_form, res) => {
-      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
-      return true;
-    };
+    first.as.answer(400, '{"error":"invalid_grant"}');
     await expect(first.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
     expect(first.shown.at(-1)?.origin).toBe(second.issuer);
     expect(second.registrations).toHaveLength(1);
@@ -235,14 +214,9 @@ describe('signing in', () => {
   });
 
   it('registers again after the server has forgotten the client', async () => {
-    const { mcp, provider, call, signIn, shown, as } = await setUp();
-    const user = provider();
-    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
-    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
-    as.knobs.token = (_form, res) => {
-      res.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}');
-      return true;
-    };
+    const { call, signIn, shown, as, begin } = await setUp();
+    const { user, fetch } = await begin();
+    as.answer(401, '{"error":"invalid_client"}');
     await expect(signIn(user)).rejects.toMatchObject({
       code: 'OAUTH_EXCHANGE_FAILED',
       details: { error: 'invalid_client' },
@@ -256,16 +230,13 @@ describe('signing in', () => {
   });
 
   it('rejects tokens of another type', async () => {
-    const { mcp, provider, call, signIn } = await setUp({
+    const { signIn, begin } = await setUp({
       token: (_form, res) => {
         res.writeHead(200, { 'content-type': 'application/json' }).end('{"access_token":"a","token_type":"mac"}');
         return true;
       },
     });
-    const user = provider();
-    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
-    });
+    const { user } = await begin();
     await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_TOKEN_TYPE_UNSUPPORTED' });
     expect(await user.hasValidTokens()).toBe(false);
   });

@@ -26,12 +26,6 @@ function call(url: string, headers: Record<string, string | string[]> = {}, path
 
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
 
-/** Calls a tool in the modern era. */
-function callTool(url: string, token: string, name: string, more: Record<string, unknown> = {}): Promise<WireAnswer> {
-  const { headers, body } = modern('tools/call', { name, arguments: {}, ...more });
-  return send(url, { headers: { ...headers, ...bearer(token) }, body });
-}
-
 describe('the challenge', () => {
   it('names the metadata, and neither a scope that is not configured nor an error, when no token was sent', async () => {
     const { url, origin } = await start({ validateToken });
@@ -51,28 +45,37 @@ describe('the challenge', () => {
     expect(json).toMatchObject({ error: 'invalid_token' });
   });
 
+  it('treats another scheme like no token', async () => {
+    const { url } = await start({ validateToken });
+    const { status, headers } = await call(url, { authorization: 'Basic Z29vZDo=' });
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).not.toContain('error=');
+  });
+
   it('accepts the scheme in any case', async () => {
     const { url } = await start({ validateToken });
     expect(await call(url, { authorization: 'bearer good' })).toMatchObject({ status: 200 });
     expect(await call(url, { authorization: 'BEARER good' })).toMatchObject({ status: 200 });
   });
 
-  it.each([
-    [401, undefined, 'another scheme', { authorization: 'Basic Z29vZDo=' }, '/mcp'],
-    [401, undefined, 'a token in the query', {}, '/mcp?access_token=good'],
-    [400, 'invalid_request', 'two tokens', { authorization: 'Bearer good other' }, '/mcp'],
-    [400, 'invalid_request', 'an empty token', { authorization: 'Bearer ' }, '/mcp'],
-    [400, 'invalid_request', 'a quoted token', { authorization: 'Bearer "good"' }, '/mcp'],
-    [400, 'invalid_request', 'a list of tokens', { authorization: 'Bearer good, Bearer good' }, '/mcp'],
-    [400, 'invalid_request', 'a token in the query too', bearer('good'), '/mcp?access_token=other'],
-  ])('answers %d with the error %s to %s', async (status, error, _what, given, path) => {
+  it('never takes a token from the query', async () => {
     const { url } = await start({ validateToken });
-    const answer = await call(url, given as Record<string, string>, path);
-    expect(answer.status).toBe(status);
-    expect(/error="(\w+)"/.exec(String(answer.headers['www-authenticate']))?.[1]).toBe(error);
+    expect(await call(url, {}, '/mcp?access_token=good')).toMatchObject({ status: 401 });
   });
 
-  it('rejects two Authorization headers with 400', async () => {
+  it.each([
+    ['two tokens', { authorization: 'Bearer good other' }],
+    ['an empty one', { authorization: 'Bearer ' }],
+    ['a quoted one', { authorization: 'Bearer "good"' }],
+    ['a list', { authorization: 'Bearer good, Bearer good' }],
+  ])('answers 400 to %s', async (_what, headers) => {
+    const { url } = await start({ validateToken });
+    const answer = await call(url, headers);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['www-authenticate']).toContain('error="invalid_request"');
+  });
+
+  it('rejects two Authorization headers, and a header with a query, with 400', async () => {
     const { url } = await start({ validateToken });
     const port = Number(new URL(url).port);
     const doubled = await new Promise<number | undefined>((resolve, reject) => {
@@ -85,6 +88,7 @@ describe('the challenge', () => {
       req.end('{}');
     });
     expect(doubled).toBe(400);
+    expect(await call(url, bearer('good'), '/mcp?access_token=other')).toMatchObject({ status: 400 });
   });
 
   it('rejects an oversized token without calling the validator', async () => {
@@ -142,6 +146,14 @@ describe('the metadata', () => {
     const metadataUrl = /resource_metadata="([^"]+)"/.exec(challenge)?.[1] as string;
     const metadata = (await (await fetch(metadataUrl)).json()) as { resource: string };
     expect(metadata.resource).toBe(url);
+  });
+
+  it('refuses a resource with a fragment, or one that is not a URL', () => {
+    for (const resource of ['https://x.example/mcp#a', 'mcp', 'ftp://x.example/', '']) {
+      expect(() =>
+        createOAuthMiddleware({ oauth: { resource, authorizationServers: ['https://a.example'], validateToken } }),
+      ).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error);
+    }
   });
 });
 
@@ -224,14 +236,6 @@ describe('cross-origin pages', () => {
   });
 });
 
-/** Opens a session with a token, and returns the statuses of requests in it with that token and another one. */
-async function statusesIn(url: string, token: string, other: string): Promise<number[]> {
-  const session = await openSession(url, bearer(token));
-  const ping = async (by: string): Promise<number> =>
-    (await send(url, { headers: { ...bearer(by), ...session }, body: rpc('ping') })).status;
-  return [await ping(token), await ping(other)];
-}
-
 async function whoami(url: string, token: string): Promise<Record<string, unknown>> {
   const session = await openSession(url, bearer(token));
   const { json } = await send(url, {
@@ -265,7 +269,9 @@ describe('the identity', () => {
 
   it('reaches tools in protocol version 2026-07-28 too', async () => {
     const { url } = await start({ validateToken });
-    expect((await callTool(url, 'good', 'whoami')).json.result.content[0].text).toContain('"subject":"ada"');
+    const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
+    const { json } = await send(url, { headers: { ...headers, ...bearer('good') }, body });
+    expect(json.result.content[0].text).toContain('"subject":"ada"');
   });
 
   it('reaches agents in their request context, in both eras', async () => {
@@ -273,7 +279,9 @@ describe('the identity', () => {
     const headers = { ...bearer('good'), ...(await openSession(url, bearer('good'))) };
     const params = { name: 'ask_concierge', arguments: { message: 'Who am I?' } };
     const legacy = await send(url, { headers, body: rpc('tools/call', params) });
-    for (const { json } of [legacy, await callTool(url, 'good', 'ask_concierge', params)]) {
+    const request = modern('tools/call', params);
+    const stateless = await send(url, { headers: { ...request.headers, ...bearer('good') }, body: request.body });
+    for (const { json } of [legacy, stateless]) {
       const { text } = JSON.parse(json.result.content[0].text) as { text: string };
       const caller = { extra: { subject: 'ada' }, scopes: ['mcp:read'] };
       expect(JSON.parse(text)).toMatchObject([caller, { authInfo: caller }]);
@@ -283,9 +291,9 @@ describe('the identity', () => {
 
   it('requires the scopes of an agent by the name of its tool', async () => {
     const { url } = await start({ validateToken, toolScopes: { ask_concierge: ['mcp:write'] } });
-    const args = { arguments: { message: 'Hello' } };
-    expect((await callTool(url, 'good', 'ask_concierge', args)).status).toBe(403);
-    expect((await callTool(url, 'other', 'ask_concierge', args)).status).toBe(200);
+    const { headers, body } = modern('tools/call', { name: 'ask_concierge', arguments: { message: 'Hello' } });
+    expect((await send(url, { headers: { ...headers, ...bearer('good') }, body })).status).toBe(403);
+    expect((await send(url, { headers: { ...headers, ...bearer('other') }, body })).status).toBe(200);
   });
 
   it('includes the token with exposeToken', async () => {
@@ -295,19 +303,38 @@ describe('the identity', () => {
 
   it('keeps the session of one user from another, named or not', async () => {
     const { url } = await start({ validateToken });
-    expect(await statusesIn(url, 'good', 'other')).toEqual([200, 404]);
+    const session = await openSession(url, bearer('good'));
+    expect(await send(url, { headers: { ...bearer('other'), ...session }, body: rpc('ping') })).toMatchObject({
+      status: 404,
+    });
     const nameless = await start({ validateToken: createStaticTokenValidator(['one', 'two']) });
-    expect(await statusesIn(nameless.url, 'one', 'two')).toEqual([200, 404]);
+    const own = await openSession(nameless.url, bearer('one'));
+    expect(await send(nameless.url, { headers: { ...bearer('two'), ...own }, body: rpc('ping') })).toMatchObject({
+      status: 404,
+    });
+    expect(await send(nameless.url, { headers: { ...bearer('one'), ...own }, body: rpc('ping') })).toMatchObject({
+      status: 200,
+    });
   });
 
   it('keeps sessions and the state of input requests from the same subject of another issuer', async () => {
     const { url } = await start({
       validateToken: (token) => ({ valid: true, subject: '1', issuer: `https://${token}.example` }),
     });
-    expect(await statusesIn(url, 'a', 'b')).toEqual([200, 404]);
-    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
-    const ask = (token: string, more: object = {}): Promise<WireAnswer> =>
-      callTool(url, token, 'ask', { _meta, ...more });
+    const session = await openSession(url, bearer('a'));
+    const ping = (token: string): Promise<WireAnswer> =>
+      send(url, { headers: { ...bearer(token), ...session }, body: rpc('ping') });
+    expect([(await ping('a')).status, (await ping('b')).status]).toEqual([200, 404]);
+
+    const ask = (token: string, more: object = {}): Promise<WireAnswer> => {
+      const { headers, body } = modern('tools/call', {
+        name: 'ask',
+        arguments: {},
+        _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } },
+        ...more,
+      });
+      return send(url, { headers: { ...headers, ...bearer(token) }, body });
+    };
     const { requestState, inputRequests } = (await ask('a')).json.result;
     const [key = ''] = Object.keys(inputRequests as object);
     const answers = {
@@ -345,8 +372,9 @@ describe('the identity', () => {
     expect(refused.status).toBe(403);
     expect(refused.headers['www-authenticate']).toContain('scope="mcp:read mcp:write", error="insufficient_scope"');
     expect(await legacy('good', 'whoami')).toMatchObject({ status: 200 });
-    expect(await callTool(url, 'good', 'secret')).toMatchObject({ status: 403 });
-    const allowed = await callTool(url, 'other', 'secret');
+    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
+    expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
+    const allowed = await send(url, { headers: { ...headers, ...bearer('other') }, body });
     expect(allowed.json.result.content[0].text).toBe('{"secret":42}');
   });
 
@@ -380,8 +408,9 @@ describe('the identity', () => {
     });
     afterTest(() => server.close());
     const url = `${origin}/mcp`;
-    expect(await callTool(url, 'good', 'secret')).toMatchObject({ status: 403 });
-    expect(await callTool(url, 'other', 'secret')).toMatchObject({ status: 200 });
+    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
+    expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
+    expect(await send(url, { headers: { ...headers, ...bearer('other') }, body })).toMatchObject({ status: 200 });
   });
 
   it('recognizes a call behind a byte order mark', async () => {
@@ -468,21 +497,20 @@ describe('validation', () => {
     }
   });
 
-  it('does not start without a validator, issuers over TLS, a URL as resource and a path', () => {
-    const valid = { resource: 'https://x.example/mcp', authorizationServers: ['https://a.example'], validateToken };
-    const codeOf = (change: object, options = {}): unknown => {
-      try {
-        return createOAuthMiddleware({ oauth: { ...valid, ...change }, ...options });
-      } catch (error) {
-        return (error as { code?: string }).code;
-      }
-    };
-    expect(codeOf({ validateToken: undefined })).toBe('OAUTH_VALIDATOR_MISSING');
-    expect(codeOf({ authorizationServers: [] })).toBe('OAUTH_AUTHORIZATION_SERVERS_MISSING');
-    expect(codeOf({ authorizationServers: ['http://a.example'] })).toBe('OAUTH_URL_INSECURE');
-    expect(codeOf({}, { mcpPath: 'mcp' })).toBe('OPTIONS_INVALID');
-    for (const resource of ['https://x.example/mcp#a', 'mcp', 'ftp://x.example/', ''])
-      expect(codeOf({ resource })).toBe('OPTIONS_INVALID');
+  it('is required to start', () => {
+    const oauth = { resource: 'https://x.example/mcp', authorizationServers: ['https://a.example'] };
+    expect(() => createOAuthMiddleware({ oauth: oauth as never })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_VALIDATOR_MISSING' }) as Error,
+    );
+    expect(() => createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: [], validateToken } })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_AUTHORIZATION_SERVERS_MISSING' }) as Error,
+    );
+    expect(() =>
+      createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: ['http://a.example'], validateToken } }),
+    ).toThrow(expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error);
+    expect(() => createOAuthMiddleware({ oauth: { ...oauth, validateToken }, mcpPath: 'mcp' })).toThrow(
+      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
+    );
   });
 
   it('keeps a token that the validator repeats out of responses and logs', async () => {

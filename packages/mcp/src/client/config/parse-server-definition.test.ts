@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 import { parseServerDefinition } from './parse-server-definition.js';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 const url = 'https://example.com/mcp';
 const server = new MCPServer({ name: 'It', version: '1', tools: {} });
@@ -120,7 +121,7 @@ test('accepts options of Mastra without effect, and objects that are passed on t
 
 test('a client connects to a script that is given by its path', async () => {
   const path = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
-  await using mcp = new MCPClient({ id: 'script', servers: { it: path } });
+  const mcp = clientOf({ it: path });
   expect(Object.keys(await mcp.listTools())).toContain('it_echo');
 });
 

@@ -1,100 +1,79 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSdkSubject, outcomeOf } from '../../../test/clients/sdk-subject.ts';
+import {
+  atEnd,
+  discovered,
+  initialized,
+  plain,
+  result as resultOf,
+  serverInfo,
+  startScripted,
+  type Heard,
+  type Message,
+} from '../../../test/servers/scripted-server.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
 import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import { callTool } from '../tools/call-tool.js';
 
 // For every response of a server, a call ends as it does with the SDK's client, and the server receives the same messages.
 
-// Tests run side by side here, so `onTestFinished` could mean another one.
-const atEnd: (() => unknown)[] = [];
-afterAll(() => Promise.all(atEnd.map((end) => end())));
-
-type Message = { id?: number | string; method: string; params: Record<string, unknown> };
+type Era = 'legacy' | 'modern';
 
 interface Call {
   readonly message: Message;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly era: Era;
   /** How many `tools/call` came before. */
   readonly round: number;
 }
 
-type Script = (call: Call) => void;
-type Era = 'legacy' | 'modern';
-
-const serverInfo = { name: 'scripted', version: '1' };
 const capabilities = { tools: {}, logging: {} };
 const tool = { name: 'go', inputSchema: { type: 'object' as const } };
 
-/** Starts a server with the usual responses, except for calls and resumed streams, which the script responds to. */
-async function startScripted(script: Script, resume?: Script, list: object = { tools: [tool] }) {
-  const heard: unknown[] = [];
-  let callId: number | string | undefined;
+/** Starts a server with the usual responses, except for calls and resumed streams, which the scenario responds to. */
+async function start(era: Era, { script, resume, list = { tools: [tool] } }: Scenario) {
+  let callId: Message['id'];
   let round = 0;
-  const http = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const era: Era = request.headers['mcp-protocol-version'] === '2026-07-28' ? 'modern' : 'legacy';
-      if (request.method === 'GET') {
-        if (resume && request.headers['last-event-id'] !== undefined)
-          return resume({ message: { id: callId!, method: 'tools/call', params: {} }, request, response, round });
-        return response.writeHead(405).end();
-      }
-      if (request.method !== 'POST') return response.writeHead(200).end();
-      const message = JSON.parse(Buffer.concat(chunks).toString()) as Message;
-      const complete = era === 'modern' ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {};
-      const reply = (result: object): unknown =>
-        response
-          .writeHead(200, { 'content-type': 'application/json', ...(era === 'legacy' && { 'mcp-session-id': 's' }) })
-          .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ...complete, ...result } }));
-      if (message.method === 'initialize') return reply({ protocolVersion: '2025-11-25', capabilities, serverInfo });
-      if (message.method === 'server/discover')
-        return reply({ supportedVersions: ['2026-07-28'], capabilities, serverInfo });
-      if (message.method === 'tools/list') {
-        if (list !== undefined) heard.push(described(request, message, callId));
-        return reply(list);
-      }
-      if (message.method === 'notifications/initialized') return response.writeHead(202).end();
-      if (message.method === 'tools/call') callId = message.id;
-      heard.push(described(request, message, callId));
-      if (message.method !== 'tools/call') return response.writeHead(202).end();
-      script({ message, request, response, round });
+  const reply = (value: object) =>
+    resultOf(era === 'modern' ? { ...discovered, ...value } : value, era === 'modern' ? {} : undefined);
+  const { url, heard } = await startScripted({
+    initialize: reply({ ...initialized, capabilities }),
+    'server/discover': reply({ capabilities, serverInfo }),
+    'tools/list': reply(list),
+    'tools/call': (response, message, request) => {
+      callId = message.id;
+      script({ message, request, response, era, round });
       round += 1;
-    });
+    },
+    GET: (response, message, request) => {
+      if (!resume || request.headers['last-event-id'] === undefined) return plain(405)(response, message, request);
+      return resume({ message: { id: callId as number }, request, response, era, round });
+    },
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  atEnd.push(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  const { port } = http.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, heard };
+  const described = (): unknown[] =>
+    heard.filter(({ name }) => !opening.has(name)).map((one) => describeHeard(one, callId));
+  return { url, heard: described };
 }
 
-const uninteresting = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'user-agent',
-  'accept-language',
-  'sec-fetch-mode',
-]);
+/** Messages around the call, which other tests compare. */
+const opening = new Set(['initialize', 'server/discover', 'notifications/initialized', 'GET', 'DELETE']);
+const uninteresting = new Set(['user-agent', 'accept-encoding', 'accept-language', 'sec-fetch-mode']);
 
-function described(request: IncomingMessage, { id, ...message }: Message, callId: unknown): unknown {
-  const { requestId, reason } = message.params ?? {};
-  const headers = Object.entries(request.headers).filter(([name]) => !uninteresting.has(name));
-  const params = {
-    ...message.params,
-    ...(requestId !== undefined && { requestId: requestId === callId ? 'the call' : 'another' }),
-    // The SDK puts the class of its error before.
-    ...(typeof reason === 'string' && { reason: reason.replace('SdkError: ', '') }),
+function describeHeard({ params = {}, headers, ...heard }: Heard, callId: unknown): unknown {
+  const { requestId, reason } = params;
+  return {
+    ...heard,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !uninteresting.has(name))),
+    params: {
+      ...params,
+      ...(requestId !== undefined && { requestId: requestId === callId ? 'the call' : 'another' }),
+      // The SDK puts the class of its error before.
+      ...(typeof reason === 'string' && { reason: reason.replace('SdkError: ', '') }),
+    },
   };
-  return { headers: Object.fromEntries(headers.toSorted()), hasId: id !== undefined, ...message, params };
 }
 
 function json(response: ServerResponse, message: object, status = 200): void {
@@ -115,8 +94,8 @@ const completed = (era: Era, result: object): object =>
   era === 'modern' ? { resultType: 'complete', ...result } : result;
 
 interface Scenario {
-  readonly script: (era: Era) => Script;
-  readonly resume?: (era: Era) => Script;
+  readonly script: (call: Call) => void;
+  readonly resume?: (call: Call) => void;
   readonly list?: object;
   readonly timeout?: number;
   readonly abortAfter?: number;
@@ -125,26 +104,25 @@ interface Scenario {
   readonly definition?: Partial<HttpServerDefinition>;
 }
 
-const result = (value: object): Scenario => ({
-  script:
-    (era) =>
-    ({ message, response }) =>
-      json(response, answer(message.id, completed(era, value))),
+const reply = (body: (call: Call) => object, code = 200): Scenario => ({
+  script: (call) => json(call.response, body(call), code),
 });
+const result = (value: object): Scenario => reply(({ message, era }) => answer(message.id, completed(era, value)));
+const error = (value: object, code = 200): Scenario =>
+  reply(({ message }) => ({ jsonrpc: '2.0', id: message.id, error: value }), code);
 const status = (code: number, headers: Record<string, string>, body: string): Scenario => ({
-  script:
-    () =>
-    ({ response }) =>
-      void response.writeHead(code, headers).end(body),
+  script: ({ response }) => void response.writeHead(code, headers).end(body),
 });
-const events = (...parts: ((id: unknown) => string)[]): Scenario => ({
-  script:
-    () =>
-    ({ message, response }) =>
-      void stream(response, ...parts.map((part) => part(message.id))).end(),
+const events = (...parts: (string | ((call: Call) => string))[]): Scenario => ({
+  script: (call) =>
+    void stream(call.response, ...parts.map((part) => (typeof part === 'string' ? part : part(call)))).end(),
 });
-
-const finalEvent = (era: Era) => (id: unknown) => event(answer(id, completed(era, text)));
+const finalEvent = ({ message, era }: Call): string => event(answer(message.id, completed(era, text)));
+/** Does something with the response, and ends neither it nor the call. */
+const react = (act: (response: ServerResponse) => unknown): Scenario => ({
+  script: ({ response }) => void act(response),
+});
+const resumable = 'id: 1\ndata:\n\n';
 
 const scenarios: Record<string, Scenario> = {
   text: result(text),
@@ -175,73 +153,19 @@ const scenarios: Record<string, Scenario> = {
   'structured content that is null': result({ ...text, structuredContent: null }),
   'a result type': result({ resultType: 'complete', ...text }),
   'an unknown result type': result({ ...text, resultType: 'odd' }),
-  'no result type': {
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, answer(message.id, text)),
-  },
-  'a result that is text': {
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, { jsonrpc: '2.0', id: message.id, result: 'x' }),
-  },
-  'an error of the protocol': {
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, {
-          jsonrpc: '2.0',
-          id: message.id,
-          error: { code: -32602, message: 'Unknown tool', data: { a: 1 } },
-        }),
-  },
-  'an error of the protocol with status 400': {
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32602, message: 'Unknown tool' } }, 400),
-  },
-  'a header that does not fit': {
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32020, message: 'mismatch' } }, 400),
-  },
-  'a header that does not fit, with status 200': {
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32020, message: 'mismatch' } }),
-  },
+  'no result type': reply(({ message }) => answer(message.id, text)),
+  'a result that is text': reply(({ message }) => ({ jsonrpc: '2.0', id: message.id, result: 'x' })),
+  'an error of the protocol': error({ code: -32602, message: 'Unknown tool', data: { a: 1 } }),
+  'an error of the protocol with status 400': error({ code: -32602, message: 'Unknown tool' }, 400),
+  'a header that does not fit': error({ code: -32020, message: 'mismatch' }, 400),
+  'a header that does not fit, with status 200': error({ code: -32020, message: 'mismatch' }),
   'an error and a result': {
     timeout: 600,
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, { jsonrpc: '2.0', id: message.id, error: { code: 1, message: 'x' }, result: text }),
+    ...reply(({ message }) => ({ ...answer(message.id, text), error: { code: 1, message: 'x' } })),
   },
-  'no version of JSON-RPC': {
-    timeout: 600,
-    script:
-      () =>
-      ({ message, response }) =>
-        json(response, { id: message.id, result: text }),
-  },
-  'another id': {
-    timeout: 600,
-    script:
-      () =>
-      ({ response }) =>
-        json(response, answer(4711, text)),
-  },
-  'a list with the answer': {
-    script:
-      (era) =>
-      ({ message, response }) =>
-        json(response, [answer(message.id, completed(era, text))]),
-  },
+  'no version of JSON-RPC': { timeout: 600, ...reply(({ message }) => ({ id: message.id, result: text })) },
+  'another id': { timeout: 600, ...reply(() => answer(4711, text)) },
+  'a list with the answer': reply(({ message, era }) => [answer(message.id, completed(era, text))]),
   'broken JSON': status(200, { 'content-type': 'application/json' }, '{"jsonrpc"'),
   'a page': status(200, { 'content-type': 'text/html' }, '<html>'),
   'no content type': status(200, {}, 'x'),
@@ -254,135 +178,83 @@ const scenarios: Record<string, Scenario> = {
   'status 503 as an event stream': status(503, { 'content-type': 'text/event-stream' }, 'data: x\n\n'),
   'an encoded answer': status(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 'x'),
   'a redirect to the same server': {
-    script:
-      (era) =>
-      ({ message, request, response }) => {
-        if (request.url === '/mcp') response.writeHead(307, { location: '/other' }).end();
-        else json(response, answer(message.id, completed(era, text)));
-      },
+    script: ({ message, request, response, era }) => {
+      if (request.url === '/mcp') response.writeHead(307, { location: '/other' }).end();
+      else json(response, answer(message.id, completed(era, text)));
+    },
   },
   'a redirect elsewhere': status(307, { location: 'http://127.0.0.1:1/mcp' }, ''),
-  'a connection that breaks': {
-    script:
-      () =>
-      ({ response }) =>
-        void response.destroy(),
-  },
-  'a body that breaks off': {
-    script:
-      () =>
-      ({ response }) => {
-        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{');
-        setTimeout(() => response.destroy(), 20);
-      },
-  },
-  'no answer': { timeout: 600, script: () => () => {} },
-  'a stream without answer, open': {
-    timeout: 600,
-    script:
-      () =>
-      ({ response }) =>
-        void stream(response, ': hello\n\n'),
-  },
-  'an abort': { abortAfter: 50, script: () => () => {} },
+  'a connection that breaks': react((response) => response.destroy()),
+  'a body that breaks off': react((response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{');
+    setTimeout(() => response.destroy(), 20);
+  }),
+  'no answer': { timeout: 600, ...react(() => {}) },
+  'a stream without answer, open': { timeout: 600, ...react((response) => stream(response, ': hello\n\n')) },
+  'an abort': { abortAfter: 50, ...react(() => {}) },
   'an abort within a stream that can be resumed': {
     abortAfter: 80,
-    script:
-      () =>
-      ({ response }) =>
-        void stream(response, 'id: 1\ndata:\n\n'),
+    ...react((response) => stream(response, resumable)),
   },
   'a time-out within a stream that can be resumed': {
     timeout: 600,
-    script:
-      () =>
-      ({ response }) =>
-        void stream(response, 'id: 1\ndata:\n\n'),
+    ...react((response) => stream(response, resumable)),
   },
-  'a stream': { script: (era) => events(finalEvent(era)).script(era) },
-  'a stream of strange events': {
-    script: (era) =>
-      events(
-        () => ': comment\r\n\r\nevent: other\ndata: 1\n\ndata: {"no": "message"}\n\ndata: broken\n\n',
-        (id) => event(answer(id, completed(era, text))).replaceAll('\n', '\r\n'),
-        finalEvent(era),
-      ).script(era),
-  },
-  'an answer over several lines of data': {
-    script: (era) =>
-      events((id) =>
-        JSON.stringify(answer(id, completed(era, text)), undefined, 1)
-          .split('\n')
-          .map((line) => `data: ${line}\n`)
-          .join('')
-          .concat('\n'),
-      ).script(era),
-  },
-  'progress and logs before the answer': {
-    script:
-      (era) =>
-      ({ message, response }) => {
-        const token = (message.params['_meta'] as { progressToken: string }).progressToken;
-        stream(
-          response,
-          event(notification('notifications/progress', { progressToken: token, progress: 1, total: 2 })),
-          event(notification('notifications/message', { level: 'info', data: 'working' })),
-          finalEvent(era)(message.id),
-        ).end();
-      },
-  },
+  'a stream': events(finalEvent),
+  'a stream of strange events': events(
+    ': comment\r\n\r\nevent: other\ndata: 1\n\ndata: {"no": "message"}\n\ndata: broken\n\n',
+    (call) => finalEvent(call).replaceAll('\n', '\r\n'),
+    finalEvent,
+  ),
+  'an answer over several lines of data': events(({ message, era }) =>
+    JSON.stringify(answer(message.id, completed(era, text)), undefined, 1)
+      .split('\n')
+      .map((line) => `data: ${line}\n`)
+      .join('')
+      .concat('\n'),
+  ),
+  'progress and logs before the answer': events(
+    ({ message }) => {
+      const progressToken = (message.params?.['_meta'] as { progressToken: string } | undefined)?.progressToken;
+      return event(notification('notifications/progress', { progressToken, progress: 1, total: 2 }));
+    },
+    event(notification('notifications/message', { level: 'info', data: 'working' })),
+    finalEvent,
+  ),
   'a question before the answer': {
     only: 'legacy',
-    script:
-      (era) =>
-      ({ message, response }) => {
-        stream(response, event({ jsonrpc: '2.0', id: 'q', method: 'ping', params: {} }));
-        setTimeout(() => response.end(finalEvent(era)(message.id)), 50);
-      },
+    script: (call) => {
+      stream(call.response, event({ jsonrpc: '2.0', id: 'q', method: 'ping', params: {} }));
+      setTimeout(() => call.response.end(finalEvent(call)), 50);
+    },
   },
-  'an error in a stream': {
-    script:
-      () =>
-      ({ message, response }) =>
-        void stream(response, event({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: 'no' } })).end(),
-  },
+  'an error in a stream': events(({ message }) =>
+    event({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: 'no' } }),
+  ),
   // The SDK's client waits until its timeout.
-  'a stream that ends': { ...events(() => ': nothing\n\n'), timeout: 2000 },
+  'a stream that ends': { ...events(': nothing\n\n'), timeout: 2000 },
   'a stream that breaks': {
     timeout: 2000,
-    script:
-      () =>
-      ({ response }) => {
-        stream(response, ': nothing\n\n');
-        setTimeout(() => response.destroy(), 20);
-      },
+    ...react((response) => {
+      stream(response, ': nothing\n\n');
+      setTimeout(() => response.destroy(), 20);
+    }),
   },
-  'a stream with ids': { script: (era) => events(() => 'id: 1\ndata:\n\n', finalEvent(era)).script(era) },
+  'a stream with ids': events(resumable, finalEvent),
   'a stream that is taken up again': {
-    script: () => events(() => 'id: 1\nretry: 20\ndata:\n\n').script('legacy'),
-    resume:
-      (era) =>
-      ({ message, request, response }) =>
-        void stream(
-          response,
-          `id: 2\ndata: ${JSON.stringify(answer(message.id, completed(era, { content: [{ type: 'text', text: `after ${String(request.headers['last-event-id'])}` }] })))}\n\n`,
-        ).end(),
+    ...events('id: 1\nretry: 20\ndata:\n\n'),
+    resume: ({ message, request, response, era }) => {
+      const after = { content: [{ type: 'text', text: `after ${String(request.headers['last-event-id'])}` }] };
+      stream(response, `id: 2\ndata: ${JSON.stringify(answer(message.id, completed(era, after)))}\n\n`).end();
+    },
   },
   'questions as results': {
     only: 'modern',
-    script:
-      () =>
-      ({ message, response, round }) => {
-        if (round === 0) json(response, answer(message.id, { resultType: 'input_required', requestState: 'state' }));
-        else
-          json(
-            response,
-            answer(
-              message.id,
-              completed('modern', { content: [{ type: 'text', text: String(message.params['requestState']) }] }),
-            ),
-          );
-      },
+    ...reply(({ message, era, round }) => {
+      const state = String(message.params?.['requestState']);
+      const last = completed(era, { content: [{ type: 'text', text: state }] });
+      return answer(message.id, round === 0 ? { resultType: 'input_required', requestState: 'state' } : last);
+    }),
   },
   'a name that does not go into a header': { ...result(text), name: 'größe' },
   'a name with spaces': { ...result(text), name: ' go ' },
@@ -489,8 +361,8 @@ interface Observed {
 const patience = 30_000;
 
 async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Promise<Observed> {
-  const { script, resume, list, timeout = patience, abortAfter, name = 'go', definition } = scenario;
-  const { url, heard } = await startScripted(script(era), resume?.(era), list);
+  const { timeout = patience, abortAfter, name = 'go', definition } = scenario;
+  const { url, heard } = await start(era, scenario);
   const logs: unknown[] = [];
   const progress: unknown[] = [];
   const full: HttpServerDefinition = { url, protocol: era, connectTimeout: patience, ...definition };
@@ -529,7 +401,7 @@ async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Pr
     tools,
     outcome,
     get heard() {
-      return heard.map(withoutLogLevel);
+      return heard().map(withoutLogLevel);
     },
     logs,
     progress,
@@ -558,7 +430,10 @@ describe.each(['legacy', 'modern'] as const)('%s, over HTTP', (era) => {
 });
 
 test('a header that cannot be sent fails the call and leaves nothing behind', async () => {
-  const { url, heard } = await startScripted(() => {});
+  const { url, heard } = await start(
+    'legacy',
+    react(() => {}),
+  );
   let value = 'fine';
   const definition = { url, protocol: 'legacy' as const, headers: () => ({ 'x-own': value }) };
   const handle = createRemoteServer(definition, 300);
@@ -569,7 +444,7 @@ test('a header that cannot be sent fails the call and leaves nothing behind', as
   value = 'fine';
   // No timeout cancels a call that the server did not receive.
   await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(heard).toEqual([]);
+  expect(heard()).toEqual([]);
 });
 
 describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {

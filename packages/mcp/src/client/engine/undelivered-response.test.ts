@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { expect, onTestFinished, test } from 'vitest';
 import { serveHttp } from '../../../test/after-test.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 
@@ -96,8 +97,7 @@ test('answers for the roots although the call ended meanwhile', async () => {
   });
   const url = `${origin}/mcp`;
   const roots = [{ uri: 'file:///notes' }];
-  const mcp = new MCPClient({ id: crypto.randomUUID(), servers: { s: { url, protocol: 'legacy', roots } } });
-  onTestFinished(() => mcp.disconnect());
+  const mcp = clientOf({ s: { url, protocol: 'legacy', roots } });
   await mcp.callTool({ serverName: 's', name: 'any' });
   expect(await answer).toEqual({ jsonrpc: '2.0', id: 'r', result: { roots } });
 });

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { MCPClient } from '@quiver/mcp/client';
 import type { MessageTransport } from '@quiver/mcp';
 import { eventually } from '../../../test/eventually.ts';
 import {
@@ -13,6 +12,7 @@ import {
   tools,
   type Message,
 } from '../../../test/servers/scripted-server.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 /** A modern server that answers while the message is being sent. */
 function answerDuringSend(): MessageTransport {
@@ -38,7 +38,7 @@ function answerDuringSend(): MessageTransport {
 }
 
 test('subscribes over a transport that delivers the acknowledgment during the send', async () => {
-  await using mcp = new MCPClient({ servers: { notes: { server: answerDuringSend(), protocol: 'modern' } } });
+  const mcp = clientOf({ notes: { server: answerDuringSend(), protocol: 'modern' } });
   await mcp.resources.subscribe('notes', 'note://1');
   expect(mcp.status()['notes']?.state).toBe('ready');
 });
@@ -91,7 +91,7 @@ test('keeps the subscription of a new connection when the stream of the one befo
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { url, streams, nextStream, endSlowCall } = await startListening();
-  await using mcp = new MCPClient({ servers: { it: { url, protocol: 'modern' } } });
+  const mcp = clientOf({ it: { url, protocol: 'modern' } });
   const call = (name: string) => mcp.callTool({ serverName: 'it', name });
   const updated = new Promise((resolve) => void mcp.resources.onUpdated('it', resolve));
   const first = nextStream();
@@ -125,7 +125,7 @@ test('keeps the subscription of a new connection when the stream of the one befo
 
 test('fetches the lists again that may have changed while the stream was interrupted', async () => {
   const { url, streams, listed, nextStream } = await startListening();
-  await using mcp = new MCPClient({ servers: { it: { url, protocol: 'modern' } } });
+  const mcp = clientOf({ it: { url, protocol: 'modern' } });
   const names = async () => Object.keys(await mcp.listTools());
   const first = nextStream();
   const listening = mcp.tools.onListChanged('it', () => {}).then(names);
@@ -142,7 +142,7 @@ test('fetches the lists again that may have changed while the stream was interru
 
 test('subscribes again when a new connection could not open its stream at once', async () => {
   const { url, streams, nextStream, refuseStream } = await startListening();
-  await using mcp = new MCPClient({ servers: { it: { url, protocol: 'modern' } } });
+  const mcp = clientOf({ it: { url, protocol: 'modern' } });
   const updated = new Promise((resolve) => void mcp.resources.onUpdated('it', resolve));
   const first = nextStream();
   const subscribing = mcp.resources.subscribe('it', 'note://1');

@@ -1,7 +1,7 @@
 import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { discovered, result, startScripted } from '../../../test/servers/scripted-server.ts';
-import { MCPClient } from '../mcp-client.js';
+import { clientOf } from '../../../test/clients/client-of.ts';
 import { parseToolDefinitions } from './tool-definitions.js';
 
 const good = { name: 'good', inputSchema: { type: 'object' } };
@@ -40,7 +40,7 @@ test.for(['legacy', 'modern'] as const)(
   'malformed definitions of a %s server are left out and reported in one line each',
   async (era) => {
     const { url } = await startScripted(eras[era]);
-    await using mcp = new MCPClient({ id: `malformed ${era}`, servers: { it: { url, protocol: era } } });
+    const mcp = clientOf({ it: { url, protocol: era } });
     for (const _ of ['fetched', 'cached']) {
       const { tools, errors, errorDetails } = await mcp.listToolsWithErrors();
       expect(Object.keys(tools)).toEqual(['it_good']);
@@ -60,7 +60,7 @@ test('a server with malformed definitions alone is logged line by line and does 
   const usual = getDefaultLogger();
   setDefaultLogger({ ...usual, error: (line) => void lines.push(line) });
   onTestFinished(() => setDefaultLogger(usual));
-  await using mcp = new MCPClient({ id: 'malformed alone', servers: { it: { url } } });
+  const mcp = clientOf({ it: { url } });
   expect(await mcp.listTools()).toEqual({});
   expect(lines).toEqual([
     "Tools are missing. Left out tool 'a\\u202eb' of MCP server 'it': `inputSchema` is missing, not a JSON Schema object.",

@@ -3,8 +3,8 @@ import { toJsonSchema } from '@quiver/core/schema';
 import { createTool } from '@quiver/core/tools';
 import { expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
-import { MCPClient } from '../mcp-client.js';
 import { toToolName } from './tool-set.js';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 test('separates equal names, in the same way in every process', () => {
   const first = toToolName('a_b', 'c', new Set());
@@ -34,7 +34,7 @@ test('leaves out tools that only the user interface of the server calls', async 
     });
   const tools = { app: create(['app']), both: create(['model', 'app']), none: create([]), odd: create('app') };
   const server = new MCPServer({ name: 'Apps', version: '1.0.0', tools });
-  await using mcp = new MCPClient({ id: 'apps', servers: { it: { server } } });
+  const mcp = clientOf({ it: { server } });
   expect(Object.keys(await mcp.listTools())).toEqual(['it_both', 'it_none', 'it_odd']);
   expect(Object.keys((await mcp.listToolsets())['it'] ?? {})).toEqual(['both', 'none', 'odd']);
   const definitions = await mcp.listToolDefinitions();
@@ -54,7 +54,7 @@ test('leaves out names, and parts of descriptions, that users do not see', async
     });
   const tools = { pay: create(`Pays${hidden} in ${flag}, \u200Fيدفع`), 'p\u200Bay': create('Pays') };
   const server = new MCPServer({ name: 'Hidden', version: '1.0.0', tools });
-  await using mcp = new MCPClient({ id: 'hidden', servers: { it: { server } } });
+  const mcp = clientOf({ it: { server } });
   const lines: string[] = [];
   setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
   onTestFinished(() => setDefaultLogger(createLogger()));
@@ -80,7 +80,7 @@ test('shows a search in place of many tools', async () => {
     });
   const tools = { content: create('content', true), deletion: create('deletion', false), size: create('size', true) };
   const server = new MCPServer({ name: 'Files', version: '1.0.0', tools });
-  await using mcp = new MCPClient({ id: 'search', servers: { it: { server } } });
+  const mcp = clientOf({ it: { server } });
   const shown = await mcp.listTools({ search: { pinned: ['it_size'], maxResults: 1 } });
   expect(Object.keys(shown)).toEqual(['it_size', 'search_tools', 'call_read_tool', 'call_write_tool']);
   const withDefaults = ['search_tools', 'call_read_tool', 'call_write_tool'];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { serveHttp } from '../../../test/after-test.ts';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import { MCPClient } from '../mcp-client.js';
 import { startScripted } from '../../../test/servers/scripted-server.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 import { HttpChannel } from './http-channel.js';
 import { resolveHttpOptions } from './http-options.js';
 
@@ -54,10 +54,7 @@ test('headers of the definition accompany authorized requests', async () => {
     saveCodeVerifier: () => {},
     codeVerifier: () => '',
   };
-  await using mcp = new MCPClient({
-    id: 'authorized headers',
-    servers: { it: { url, protocol: 'legacy', authProvider, headers: { 'X-Own': 'yes' } } },
-  });
+  const mcp = clientOf({ it: { url, protocol: 'legacy', authProvider, headers: { 'X-Own': 'yes' } } });
   await mcp.listTools();
   const headers = heard.map(({ name, headers: sent }) => [name, sent['x-own'], sent['authorization']]);
   expect(headers).toContainEqual(['initialize', 'yes', 'Bearer token']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { MCPClient } from '../mcp-client.js';
 import type { MessageTransport } from '../config/in-process-server.js';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 test('a transport may return from `send` what the stream behind it returns', async () => {
   const results: Record<string, object> = {
@@ -16,6 +16,6 @@ test('a transport may return from `send` what the stream behind it returns', asy
   };
   // In JavaScript, nothing checks the type.
   const transport = { async start() {}, async close() {}, send } as unknown as MessageTransport;
-  await using mcp = new MCPClient({ servers: { it: { server: transport } } });
+  const mcp = clientOf({ it: { server: transport } });
   expect(await mcp.callTool({ serverName: 'it', name: 'any' })).toMatchObject({ content: [] });
 });
