@@ -10,6 +10,8 @@ import { cacheResults, type CacheResultsOptions } from './cache-results.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
+const readOnly = { description: 'd', mcp: { annotations: { readOnlyHint: true } } };
+
 /** A server whose tools count their runs. */
 function createServer(options: CacheResultsOptions, now?: () => number) {
   const counts = { runs: 0, release: () => {} };
@@ -18,53 +20,30 @@ function createServer(options: CacheResultsOptions, now?: () => number) {
     return result as never;
   };
   const inputSchema = z.looseObject({});
-  const annotations = { readOnlyHint: true };
   const server = new MCPServer({
     name: 'n',
     version: '1',
     logger,
     tools: {
-      read: createTool({ id: 'read', description: 'd', inputSchema, mcp: { annotations }, execute: () => run('text') }),
+      read: createTool({ ...readOnly, id: 'read', inputSchema, execute: () => run('text') }),
       write: createTool({ id: 'write', description: 'd', inputSchema, execute: () => run('text') }),
       typed: createTool({
+        ...readOnly,
         id: 'typed',
-        description: 'd',
         outputSchema: z.object({ day: z.string().transform((day) => new Date(day)) }),
-        mcp: { annotations },
         execute: () => run({ day: '2026-01-01' }),
       }),
       wrong: createTool({
+        ...readOnly,
         id: 'wrong',
-        description: 'd',
-        mcp: { annotations },
         execute: () => run({ content: [{ type: 'text', text: 'no' }], isError: true }),
       }),
-      fail: createTool({
-        id: 'fail',
-        description: 'd',
-        mcp: { annotations },
-        execute: async () => {
-          counts.runs += 1;
-          throw new Error('disk full');
-        },
-      }),
-      circular: createTool({
-        id: 'circular',
-        description: 'd',
-        mcp: { annotations },
-        execute: () => run({ value: 1n }),
-      }),
+      fail: createTool({ ...readOnly, id: 'fail', execute: () => run(Promise.reject(new Error('disk full'))) }),
+      circular: createTool({ ...readOnly, id: 'circular', execute: () => run({ value: 1n }) }),
       gated: createTool({
+        ...readOnly,
         id: 'gated',
-        description: 'd',
-        mcp: { annotations },
-        execute: async () => {
-          counts.runs += 1;
-          await new Promise<void>((resolve) => {
-            counts.release = resolve;
-          });
-          return 'text';
-        },
+        execute: () => run(new Promise<string>((resolve) => (counts.release = () => resolve('text')))),
       }),
     },
   }).use(cacheResults(options, now));
@@ -239,10 +218,7 @@ describe('cacheResults', () => {
   test('forgets the results of a tool that was replaced', async () => {
     const { server, counts } = createServer({ ttlMs: 100_000 });
     await call(server, 'read');
-    const annotations = { readOnlyHint: true };
-    await server.toolActions.add({
-      read: createTool({ id: 'read', description: 'd', mcp: { annotations }, execute: async () => 'new' }),
-    });
+    await server.toolActions.add({ read: createTool({ ...readOnly, id: 'read', execute: async () => 'new' }) });
     expect((await call(server, 'read')).result.content[0].text).toBe('new');
     expect(counts.runs).toBe(1);
   });

@@ -1,9 +1,9 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connectV1 } from '../../../test/clients/real-clients.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
-import { openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { EventStore } from './event-store.js';
 import { InMemoryEventStore } from './event-store.js';
@@ -46,8 +46,7 @@ const lastId = ({ events }: EventReader): string => events.at(-1)?.id as string;
 
 /** Opens a session of 2025-06-18, whose clients accept no event without data. */
 async function openOlderSession(url: string): Promise<Record<string, string>> {
-  const clientInfo = { name: 'a', version: '1' };
-  const body = rpc('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+  const body = rpc('initialize', { ...initializeParams, protocolVersion: '2025-06-18' });
   return { 'mcp-session-id': String((await send(url, { body })).headers['mcp-session-id']) };
 }
 
@@ -192,14 +191,12 @@ describe('with an event store', () => {
     await expect.poll(async () => (await resume()).status).toBe(200);
   });
 
+  const throws = (): never => {
+    throw new Error('the disk is full');
+  };
   test.each<[string, () => never | Promise<never>]>([
-    ['rejects', () => Promise.reject(new Error('the disk is full'))],
-    [
-      'throws',
-      () => {
-        throw new Error('the disk is full');
-      },
-    ],
+    ['rejects', async () => throws()],
+    ['throws', throws],
   ])('a store that %s loses no message', async (_how, fail) => {
     const errors: unknown[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => void errors.push(message) };
@@ -265,8 +262,7 @@ describe('with an event store', () => {
 
   test('a client of the official SDK comes back by itself', async () => {
     const { url } = await server.listen({ eventStore: new InMemoryEventStore(), retryInterval: 20 });
-    const client = new Client({ name: 'resuming', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as Parameters<Client['connect']>[0]);
+    const client = await connectV1(new StreamableHTTPClientTransport(new URL(url)));
     expect(await client.callTool({ name: 'polling' })).toMatchObject({ content: [{ text: 'worth the wait' }] });
     await client.close();
   });
