@@ -68,11 +68,15 @@ const upstreamTools = {
   }),
 };
 
+function createServer(config: Partial<MCPServerConfig> = {}): MCPServer {
+  const server = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {}, ...config });
+  afterTest(() => server.close({ grace: 0 }));
+  return server;
+}
+
 function createUpstream(config: Partial<MCPServerConfig> = {}): MCPServer {
-  const server = new MCPServer({
+  return createServer({
     name: 'Upstream',
-    version: '1.0.0',
-    logger: silent,
     tools: upstreamTools,
     resources: {
       listResources: async () => [{ uri: 'note://one', name: 'one', title: 'One', size: 3 }],
@@ -87,13 +91,10 @@ function createUpstream(config: Partial<MCPServerConfig> = {}): MCPServer {
     },
     ...config,
   });
-  afterTest(() => server.close({ grace: 0 }));
-  return server;
 }
 
 async function createGateway(upstreamEra: Era, upstream: MCPServer = createUpstream()): Promise<MCPServer> {
-  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {} });
-  afterTest(() => gateway.close({ grace: 0 }));
+  const gateway = createServer();
   await gateway.proxy('up', { server: upstream, protocol: upstreamEra });
   return gateway;
 }
@@ -132,12 +133,14 @@ async function callAs(
 
 const textOf = ({ content }: { content: unknown[] }): string => (content[0] as { text: string }).text;
 
-describe.each([
+const combinations = [
   ['legacy', 'legacy'],
   ['legacy', 'modern'],
   ['modern', 'legacy'],
   ['modern', 'modern'],
-] as const)('a %s caller of a %s upstream', (callerEra, upstreamEra) => {
+] as const;
+
+describe.each(combinations)('a %s caller of a %s upstream', (callerEra, upstreamEra) => {
   test('lists tools, resources, templates and prompts unchanged except for the prefix', async () => {
     const upstream = createUpstream();
     const direct = connect(upstream, callerEra);
@@ -182,8 +185,7 @@ describe.each([
 test('a call of a legacy upstream waits for input as long as the requestState is valid', async () => {
   // Longer than a timer can wait.
   const requestState = { ttlSeconds: 60 * 60 * 24 * 30 };
-  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: silent, tools: {}, requestState });
-  afterTest(() => gateway.close({ grace: 0 }));
+  const gateway = createServer({ requestState });
   await gateway.proxy('up', { server: createUpstream(), protocol: 'legacy' });
   const onElicitation = async () => {
     // A timer of the call that is due at once would fire before this one.
@@ -237,31 +239,19 @@ test.each([
   ['prompts/list', {}],
   ['resources/read', { uri: 'own://one' }],
 ])('the result of %s stays private, because lists of an upstream may differ per caller', async (method, params) => {
-  const gateway = new MCPServer({
-    name: 'Gateway',
-    version: '1.0.0',
-    logger: silent,
-    tools: {},
+  const gateway = createServer({
     resources: {
       listResources: async () => [{ uri: 'own://one', name: 'one' }],
       getResourceContent: async () => ({ text: 'own' }),
     },
     cacheHints: { [method]: { ttlMs: 1000, cacheScope: 'public' } },
   });
-  afterTest(() => gateway.close({ grace: 0 }));
   const scopeOf = async (): Promise<string | undefined> =>
     /"cacheScope":"(\w+)"/.exec(await callAs(gateway, 'ada', method, params))?.[1];
   if (method !== 'resources/templates/list' && method !== 'prompts/list') expect(await scopeOf()).toBe('public');
   await gateway.proxy('up', createUpstream());
   expect(await scopeOf()).toBe('private');
 });
-
-const combinations = [
-  ['legacy', 'legacy'],
-  ['legacy', 'modern'],
-  ['modern', 'legacy'],
-  ['modern', 'modern'],
-] as const;
 
 describe.each(combinations)('during a call of a %s caller at a %s upstream', (callerEra, upstreamEra) => {
   test('a cancellation reaches the upstream', async () => {
@@ -270,14 +260,11 @@ describe.each(combinations)('during a call of a %s caller at a %s upstream', (ca
     const wait = createTool({
       id: 'wait',
       description: 'Waits',
-      execute: (_, { abortSignal }) =>
-        new Promise((_resolve, reject) => {
-          started.resolve();
-          abortSignal?.addEventListener('abort', () => {
-            canceled.resolve();
-            reject(new Error('stopped'));
-          });
-        }),
+      execute: async (_, { abortSignal }) => {
+        abortSignal?.addEventListener('abort', () => canceled.resolve());
+        started.resolve();
+        return canceled.promise;
+      },
     });
     const gateway = await createGateway(upstreamEra, createUpstream({ tools: { wait } }));
     const controller = new AbortController();
@@ -403,8 +390,7 @@ test('leaves out tools that run only as tasks of protocol version 2025-11-25', a
   }));
   upstream.setRequestHandler(CallToolRequestSchema, () => ({ content: [{ type: 'text', text: 'counted' }] }));
   const warn = vi.fn();
-  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger: { ...silent, warn }, tools: {} });
-  afterTest(() => gateway.close({ grace: 0 }));
+  const gateway = createServer({ logger: { ...silent, warn } });
   await gateway.proxy('up', { server: upstream });
   const client = connect(gateway, 'modern');
   expect((await client.listToolDefinitions())['it']?.map(({ name }) => name)).toEqual(['up_count']);
@@ -442,8 +428,7 @@ describe('several upstreams', () => {
     ['a tool', { tools: { up_echo: upstreamTools.echo } }, {}, "tool 'up_echo'"],
     ['a resource', {}, { prefix: 'other_' }, 'note://one'],
   ])('are refused at the start for the name of %s that is taken', async (_, config, options, message) => {
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {}, ...config });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer({ ...config });
     if (!('tools' in config)) await gateway.proxy('first', createUpstream());
     const adding = gateway.proxy('up', createUpstream(), options);
     await expect(adding).rejects.toMatchObject({ code: 'PROXY_NAME_TAKEN' });
@@ -476,8 +461,7 @@ describe('several upstreams', () => {
 
   test('are added with a warning where clients will refuse the names of their tools', async () => {
     const warn = vi.fn();
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: { ...silent, warn }, tools: {} });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer({ logger: { ...silent, warn } });
     await gateway.proxy('a b/c', createUpstream(), { include: ({ type }) => type === 'tool' });
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('begin with "a b/c_"'));
     await gateway.proxy('d e', createUpstream(), { prefix: 'de_', include: ({ type }) => type === 'tool' });
@@ -485,8 +469,7 @@ describe('several upstreams', () => {
   });
 
   test('offer what `include` selects, without a prefix', async () => {
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer();
     const include = vi.fn(({ type, name }: { type: string; name: string }) => type === 'prompt' || name === 'echo');
     await gateway.proxy('up', createUpstream(), { prefix: false, include });
     const client = connect(gateway, 'legacy');
@@ -497,8 +480,7 @@ describe('several upstreams', () => {
   });
 
   test('are found by the search of the gateway', async () => {
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {}, search: {} });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer({ search: {} });
     await gateway.proxy('up', createUpstream());
     const client = connect(gateway, 'modern');
     expect((await client.listToolDefinitions())['it']).toHaveLength(3);
@@ -522,8 +504,7 @@ describe('identity', () => {
       Object.assign(req, { auth: { scopes: [], extra: { subject: String(req.headers['x-user']) } } });
       void upstream.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer();
     await gateway.proxy('up', {
       url: `http://127.0.0.1:${port}/mcp`,
       protocol: 'modern',
@@ -553,8 +534,7 @@ describe('identity', () => {
       execute: async (_, { mcp }) => `for ${String(mcp?.extra?.authInfo?.extra?.['subject'])}`,
     });
     const inner = createUpstream({ tools: { secret } });
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer();
     await gateway.mount('inner', inner);
     expect(await callAs(gateway, 'ada', 'tools/list', {})).toContain('inner_secret');
     expect(await callAs(gateway, 'bob', 'tools/list', {})).not.toContain('inner_secret');
@@ -623,8 +603,7 @@ describe.each(['legacy', 'modern'] as const)('a proxied server that fails, in th
         return next();
       },
     });
-    const gateway = new MCPServer({ name: 'G', version: '1.0.0', logger: silent, tools: {} });
-    afterTest(() => gateway.close({ grace: 0 }));
+    const gateway = createServer();
     await gateway.proxy('up', { server: upstream, protocol: era });
     await expect(connect(gateway, era).resources.subscribe('it', 'note://one')).rejects.toThrow(
       era === 'legacy' ? 'no watchers' : 'declined the subscription',
