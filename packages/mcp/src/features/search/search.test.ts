@@ -1,11 +1,11 @@
 import { observe } from '@quiver/core';
 import { withToolSearch } from '@quiver/core/tool-search';
 import { createTool, type Tool, type ToolMcpOptions } from '@quiver/core/tools';
-import { createWebOAuth } from '@quiver/mcp/auth';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, rateLimit, type MCPServerConfig } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { postProtected } from '../../../test/oauth/protected-fetch.ts';
 import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
 import { initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 
@@ -229,21 +229,7 @@ test('finds, counts and calls no tool that the caller cannot see', async () => {
 });
 
 test('checks the scopes of the inner tool, in single calls and in batches', async () => {
-  const server = createServer();
-  const protect = createWebOAuth({
-    oauth: {
-      resource: 'http://localhost/mcp',
-      authorizationServers: ['https://auth.example.com'],
-      validateToken: async (token) => ({ valid: true, subject: token, scopes: token.split('.') }),
-      toolScopes: { get_forecast: ['weather'] },
-    },
-  });
-  const post = async (token: string, body: unknown, headers: object = {}): Promise<Response> => {
-    const request = { headers: { authorization: `Bearer ${token}`, ...headers }, body };
-    const guarded = await protect(toRequest(request));
-    if (!guarded.proceed) throw new Error('refused');
-    return server.fetch(toRequest(request), { authInfo: guarded.authInfo });
-  };
+  const post = postProtected(createServer(), { get_forecast: ['weather'] });
   const args = { name: 'call_read_tool', arguments: { name: 'get_forecast', arguments: { city: 'Oslo' } } };
   const { headers, body } = modern('tools/call', args);
   expect((await post('files', body, headers)).status).toBe(403);

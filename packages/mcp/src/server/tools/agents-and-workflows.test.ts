@@ -4,7 +4,7 @@ import { generateText, stepCountIs } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../features.js';
 
@@ -180,16 +180,8 @@ describe('a workflow', () => {
     const { url } = await serve({ workflows: { slow } }).listen();
     const { headers, body } = modern('tools/call', { name: 'run_slow' });
     const controller = new AbortController();
-    const calling = fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(headers as Record<string, string>),
-      },
-      body: JSON.stringify(body),
-      signal: controller.signal,
-    }).catch(() => 'gone');
+    const request = new Request(url, toRequest({ headers, body }));
+    const calling = fetch(request, { signal: controller.signal }).catch(() => 'gone');
     await expect.poll(() => started).toBe(1);
     controller.abort();
     expect(await calling).toBe('gone');

@@ -1,10 +1,10 @@
 import { createTool } from '@quiver/core/tools';
-import { createWebOAuth } from '@quiver/mcp/auth';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
+import { postProtected } from '../../../test/oauth/protected-fetch.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 
@@ -120,22 +120,9 @@ describe('a hidden item has the response of an unknown one', () => {
     });
     const server = createCatalogServer({ tools: { secret } });
     afterTest(() => server.close());
-    const protect = createWebOAuth({
-      oauth: {
-        resource: 'http://localhost/mcp',
-        authorizationServers: ['https://auth.example.com'],
-        validateToken: async (token) => ({ valid: true, subject: token, scopes: token.split('.') }),
-        toolScopes: { secret: ['write'], absent: ['write'] },
-      },
-    });
+    const postAs = postProtected(server, { secret: ['write'], absent: ['write'] });
     const post = async (scopes: string, body: unknown, headers: object = {}): Promise<string> => {
-      const request = { headers: { ...as(scopes), ...headers }, body };
-      const guarded = await protect(toRequest(request));
-      if (!guarded.proceed) throw new Error('refused');
-      const response = await server.fetch(toRequest(request), {
-        authInfo: guarded.authInfo,
-        serverless: true,
-      });
+      const response = await postAs(scopes, body, headers, true);
       return `${response.status} ${await response.text()}`;
     };
     const bodies = ['secret', 'absent'].map((name) => {
@@ -298,13 +285,6 @@ describe('lists', () => {
     },
   );
 
-  test('stay public where all callers see the same', async () => {
-    const hints = { 'tools/list': { ttlMs: 10, cacheScope: 'public' } } as const;
-    const url = await serve(createCatalogServer({ tools: { open: toolOf('open') }, cacheHints: hints }));
-    const [, answer] = await request(url, 'user', 'tools/list', {});
-    expect(answer?.json.result.cacheScope).toBe('public');
-  });
-
   test('show no item with scopes to callers without authentication', async () => {
     const url = await serve(createCatalogServer());
     const { json } = await send(url, modern('tools/list'));
@@ -335,15 +315,14 @@ describe('lists', () => {
   });
 });
 
+function fail(): never {
+  throw new Error('no database');
+}
+
 const failing: [title: string, visible: () => unknown][] = [
-  [
-    'throws',
-    () => {
-      throw new Error('no database');
-    },
-  ],
-  ['returns a promise', () => Promise.resolve(true)],
-  ['rejects', () => Promise.reject(new Error('no database'))],
+  ['throws', fail],
+  ['returns a promise', async () => true],
+  ['rejects', async () => fail()],
   ['returns another value', () => 1],
 ];
 
