@@ -131,23 +131,6 @@ for (const [service, open, isAvailable] of stores) {
       expect(messagesOf(late)).toMatchObject([interrupted]);
     });
 
-    test.each(['legacy', 'modern'] as const)(
-      'ends the call of a client with an error in the %s era',
-      async (protocol) => {
-        const client = new MCPClient({ id: `${service} ${protocol}`, servers: { it: { url: a.url, protocol } } });
-        clients.push(client);
-        const call = client.callTool({ serverName: 'it', name: 'wait', args: { key: '1' } });
-        await expect.poll(() => a.runs).toEqual(['1']);
-        await Promise.all([
-          expect(call).rejects.toMatchObject({
-            code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
-            details: { reason: 'MCP_REQUEST_FAILED', data: { code: 'REQUEST_INTERRUPTED' } },
-          }),
-          a.server.close({ grace: 0 }),
-        ]);
-      },
-    );
-
     test('receives the response of a user through another instance, and its session continues there', async () => {
       const session = await openSession(a.url, {}, { elicitation: {} });
       const stream = await streamCall(session, 'ask');

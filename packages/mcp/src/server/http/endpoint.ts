@@ -139,14 +139,8 @@ export class HttpEndpoint implements Transport {
 
   async shutDown(graceMilliseconds: number = DEFAULT_GRACE): Promise<void> {
     this.drain();
-    await this.settle(graceMilliseconds);
+    await until(() => this.inFlight === 0, graceMilliseconds);
     await this.end();
-  }
-
-  /** Ends requests that have no end of their own. Settles when no request is in flight, or after the timeout. */
-  async settle(milliseconds: number): Promise<void> {
-    for (const response of this.pending) response.release();
-    await until(() => this.inFlight === 0, milliseconds);
   }
 
   /** Refuses requests, answers those in flight with an error, and ends all sessions, unless another endpoint still serves them. */

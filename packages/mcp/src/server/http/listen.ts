@@ -170,7 +170,7 @@ export class Listener implements Transport {
     this.drain();
     if (this.drainDelay > 0) await new Promise((resolve) => setTimeout(resolve, this.drainDelay));
     const deadline = monotonicNow() + grace;
-    await Promise.all([this.#leave(grace), endpoint.settle(grace)]);
+    await this.#leave(grace);
     await this.#quiet(deadline);
     // In the same turn of the event loop, in which no request came.
     server.close();
