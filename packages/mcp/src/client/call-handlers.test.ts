@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
+import { Gate } from '../../test/gate.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { ElicitationHandler } from './config/handlers.js';
 import type { MastraMCPServerDefinition } from './config/server-definition.js';
@@ -20,8 +21,7 @@ import type { MCPClient } from './mcp-client.js';
 
 /** Handshakes that the server has received, each with the declared capabilities. */
 let handshakes: unknown[] = [];
-let release = (): void => {};
-let released = Promise.resolve();
+let released = new Gate();
 
 const server = new MCPServer({
   name: 'Example',
@@ -49,7 +49,7 @@ const server = new MCPServer({
     hold: createTool({
       id: 'hold',
       description: 'Returns when it is released',
-      execute: async () => released.then(() => 'released'),
+      execute: async () => released.passed.then(() => 'released'),
     }),
   },
   prompts: {
@@ -79,9 +79,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(() => {
   handshakes = [];
-  released = new Promise((resolve) => {
-    release = resolve;
-  });
+  released = new Gate();
 });
 
 const recordHandshakes: typeof fetch = (to, init) => {
@@ -113,14 +111,11 @@ const both = ['What is your name?', 'How old are you?'];
 /** Returns a function whose calls wait for each other. */
 function meetingOf(count: number): () => Promise<void> {
   let waiting = 0;
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const opened = new Gate();
   return () => {
     waiting += 1;
-    if (waiting === count) open();
-    return opened;
+    if (waiting === count) opened.open();
+    return opened.passed;
   };
 }
 
@@ -231,29 +226,23 @@ describe('a transport that does not tell which call a request belongs to', () =>
         return [user, { ...personOf(user), requestContext }] as const;
       }),
     );
-    let begin = (): void => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
+    const begun = new Gate();
     const failures: unknown[] = [];
     let first = true;
     const sdk = createPlainServer(async (plain) => {
       if (!first) {
-        ask();
-        return released.then(() => 'done');
+        asking.open();
+        return released.passed.then(() => 'done');
       }
       first = false;
-      begin();
+      begun.open();
       // A tool that ignores its cancellation, until the next call is in progress.
-      await asking;
+      await asking.passed;
       await plain.elicitInput(nameRequest).catch((error: unknown) => failures.push(error));
-      release();
+      released.open();
       return 'late';
     });
-    let ask = (): void => {};
-    const asking = new Promise<void>((resolve) => {
-      ask = resolve;
-    });
+    const asking = new Gate();
     const mcp = connect({ server: sdk, capabilities: { elicitation: { form: {} } } });
     const stop = new AbortController();
     const call = { serverName: 'it', name: 'ask' };
@@ -262,7 +251,7 @@ describe('a transport that does not tell which call a request belongs to', () =>
       return { ...call, requestContext, onElicitation };
     };
     const abandoned = mcp.callTool({ ...as(name), signal: stop.signal });
-    await begun;
+    await begun.passed;
     stop.abort(new Error('gone'));
     await expect(abandoned).rejects.toThrow('gone');
     expect(await mcp.callTool(as('Ada'))).toMatchObject(textOf('done'));
@@ -296,14 +285,11 @@ describe('the official SDK', () => {
   test.each(routes)('asks the user of a call %s', async (_way, ask) => {
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() });
     await createPlainServer(ask).connect(transport as Parameters<Server['connect']>[0]);
-    let listening = (): void => {};
-    const listens = new Promise<void>((resolve) => {
-      listening = resolve;
-    });
+    const listens = new Gate();
     const http = createServer((request, response) => {
       const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => typeof response;
       response.writeHead = (...head: unknown[]) => {
-        if (request.method === 'GET') listening();
+        if (request.method === 'GET') listens.open();
         return writeHead(...head);
       };
       void transport.handleRequest(request, response);
@@ -314,7 +300,7 @@ describe('the official SDK', () => {
     const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const mcp = connect({ url: address, protocol: 'legacy', capabilities });
     await mcp.reconnectServer('it');
-    await listens;
+    await listens.passed;
     const { onElicitation } = personOf('Ada');
     expect(await mcp.callTool({ serverName: 'it', name: 'ask', onElicitation })).toMatchObject(textOf('Ada'));
   });
@@ -380,24 +366,18 @@ describe.each(associated.slice(0, 2))('$name', ({ define }) => {
 
   test('an elicitation request to one user does not stop the clock of the others', async () => {
     const mcp = connect(define());
-    let answer = (): void => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    let begin = (): void => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
+    const answered = new Gate();
+    const begun = new Gate();
     const ada = personOf('Ada', () => {
-      begin();
-      return answered;
+      begun.open();
+      return answered.passed;
     });
     const asking = mcp.callTool({ serverName: 'it', name: 'contact', onElicitation: ada.onElicitation });
-    await begun;
+    await begun.passed;
     const held = mcp.callTool({ serverName: 'it', name: 'hold', timeout: 20 });
     await expect(held).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
-    release();
-    answer();
+    released.open();
+    answered.open();
     expect(await asking).toMatchObject(textOf('Hello Ada, 3'));
   });
 });

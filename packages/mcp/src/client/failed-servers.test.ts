@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { createLogger, getDefaultLogger, isQuiverError, setDefaultLogger, type QuiverError } from '@quiver/core';
+import { createLogger, isQuiverError, type QuiverError } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +7,7 @@ import { MCPServer } from '../server/mcp-server.js';
 import type { ToolCallProcessor } from './config/tool-options.js';
 import type { MCPClient } from './mcp-client.js';
 import { clientOf } from '../../test/clients/client-of.ts';
+import { captureLog } from '../../test/capture-log.ts';
 
 const server = new MCPServer({
   name: 'Example',
@@ -74,18 +75,11 @@ describe('a server that does not respond', () => {
 
 describe('a failed server', () => {
   const crashing = child('throw new Error("no key")');
-  const captureErrors = (): string[] => {
-    const lines: string[] = [];
-    const usual = getDefaultLogger();
-    setDefaultLogger({ ...usual, error: (line: string) => void lines.push(line) });
-    onTestFinished(() => setDefaultLogger(usual));
-    return lines;
-  };
   const message =
     /^Could not connect to MCP server 'bad' .*: its process exited with code 1\. It wrote: Error: no key\.$/;
 
   test('is logged once, until it has recovered', async () => {
-    const lines = captureErrors();
+    const lines = captureLog('error');
     const mcp = clientOf({ it: server, bad: crashing });
     await mcp.listTools();
     await mcp.listToolsets();
@@ -99,7 +93,7 @@ describe('a failed server', () => {
   });
 
   test('is logged again when it fails again', async () => {
-    const lines = captureErrors();
+    const lines = captureLog('error');
     let isDown = true;
     const sdk = new Server({ name: 'unstable', version: '1' }, { capabilities: { tools: {} } });
     sdk.setRequestHandler('tools/list', async () => {
@@ -113,7 +107,7 @@ describe('a failed server', () => {
   });
 
   test('is reported to its own logger only', async () => {
-    const lines = captureErrors();
+    const lines = captureLog('error');
     const logged: string[] = [];
     const log = ({ level, message: text }: { level: string; message: string }): void =>
       void (level === 'error' && logged.push(text));
@@ -127,7 +121,7 @@ describe('a failed server', () => {
   });
 
   test('is one message in the error of a client without another server', async () => {
-    const lines = captureErrors();
+    const lines = captureLog('error');
     const mcp = clientOf({ bad: crashing });
     const error: unknown = await mcp.listTools().catch((thrown: unknown) => thrown);
     expect(inspect(error).match(/no key/g)).toHaveLength(1);

@@ -1,4 +1,3 @@
-import { setDefaultLogger, getDefaultLogger } from '@quiver/core';
 import { createTool, isToolFailure } from '@quiver/core/tools';
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { generateText as generateText5 } from 'ai-v5';
@@ -12,6 +11,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { clientOf, pick } from '../../test/clients/client-of.ts';
+import { captureLog } from '../../test/capture-log.ts';
 import type { ProtocolTool } from '../protocol/types.js';
 import { MCPServer } from '../server/mcp-server.js';
 import type { MCPClientOptions } from './mcp-client.js';
@@ -76,10 +76,7 @@ describe('selection and names', () => {
   });
 
   test('tools that would have one name get longer ones, both of them, and a warning', async () => {
-    const warnings: string[] = [];
-    const usual = getDefaultLogger();
-    setDefaultLogger({ ...usual, warn: (message) => void warnings.push(message) });
-    onTestFinished(() => setDefaultLogger(usual));
+    const warnings = captureLog('warn');
     const mcp = clientOf({ a_b: rawServer([{ name: 'c' }]), a: rawServer([{ name: 'b_c' }]) });
     const names = Object.keys(await mcp.listTools());
     expect(names).toEqual([expect.stringMatching(/^a_b_c_[0-9a-f]{8}$/), expect.stringMatching(/^a_b_c_[0-9a-f]{8}$/)]);
@@ -450,35 +447,44 @@ test('caches the lists of a modern server for their ttlMs, and until they change
   await expect.poll(async () => Object.keys(await mcp.listTools())).toEqual(['it_echo', 'it_later']);
 });
 
-/** A model that calls `name` once and then keeps what it was shown of the result. */
-function scriptedModel(
-  name: string,
-  finish: unknown,
-  usage: unknown,
-): { doGenerate: (options: never) => Promise<never>; shown: unknown[] } {
-  const shown: unknown[] = [];
-  const doGenerate = async ({ prompt }: { prompt: { role: string; content: unknown }[] }): Promise<never> => {
-    const last = prompt.at(-1);
-    const base = { usage, warnings: [] };
-    if (last?.role === 'tool') {
-      shown.push((last.content as { output: unknown }[])[0]?.output);
-      return { ...base, content: [{ type: 'text', text: 'done' }], finishReason: finish } as never;
-    }
-    const call = { type: 'tool-call', toolCallId: 'c1', toolName: name, input: '{}' };
-    return {
-      ...base,
-      content: [call],
-      finishReason: typeof finish === 'string' ? 'tool-calls' : { unified: 'tool-calls', raw: 'x' },
-    } as never;
-  };
-  return { doGenerate: doGenerate as never, shown };
-}
-
-const usage2 = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+/** Runs the steps of an agent with each major version of the AI SDK, and a model that is a function. */
+const generate = {
+  5: (doGenerate: never, tools: Record<string, RemoteTool>, steps: number) =>
+    generateText5({ model: new MockLanguageModelV2({ doGenerate }), tools, prompt, stopWhen: stepCountIs5(steps) }),
+  6: (doGenerate: never, tools: Record<string, RemoteTool>, steps: number) =>
+    generateText6({ model: new MockLanguageModelV3({ doGenerate }), tools, prompt, stopWhen: stepCountIs6(steps) }),
+  7: (doGenerate: never, tools: Record<string, RemoteTool>, steps: number) =>
+    generateText7({ model: new MockLanguageModelV4({ doGenerate }), tools, prompt, stopWhen: stepCountIs7(steps) }),
+};
+const prompt = 'go';
 const usage3 = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
+
+/** What a model returns, in the form of a major version: a call of a tool, or a text. */
+function completionOf(major: 5 | 6 | 7, content: { type: string; [member: string]: unknown }): unknown {
+  const reason = content.type === 'tool-call' ? 'tool-calls' : 'stop';
+  return {
+    content: [content],
+    usage: major === 5 ? { inputTokens: 1, outputTokens: 1, totalTokens: 2 } : usage3,
+    finishReason: major === 5 ? reason : { unified: reason, raw: 'x' },
+    warnings: [],
+  };
+}
+
+/** A model that calls `name` once and then keeps what it was shown of the result. */
+function scriptedModel(major: 5 | 6 | 7, name: string): { doGenerate: never; shown: unknown[] } {
+  const shown: unknown[] = [];
+  const doGenerate = async ({ prompt: messages }: { prompt: { role: string; content: unknown }[] }) => {
+    const last = messages.at(-1);
+    if (last?.role !== 'tool')
+      return completionOf(major, { type: 'tool-call', toolCallId: 'c1', toolName: name, input: '{}' });
+    shown.push((last.content as { output: unknown }[])[0]?.output);
+    return completionOf(major, { type: 'text', text: 'done' });
+  };
+  return { doGenerate: doGenerate as never, shown };
+}
 
 describe('in generateText', () => {
   const picture = [
@@ -501,50 +507,32 @@ describe('in generateText', () => {
   const majors = [
     {
       major: 5,
-      run: async (tools: Record<string, RemoteTool>, name: string) => {
-        const { doGenerate, shown } = scriptedModel(name, 'stop', usage2);
-        const model = new MockLanguageModelV2({ doGenerate });
-        const { text } = await generateText5({ model, tools, prompt: 'go', stopWhen: stepCountIs5(3) });
-        return { text, shown };
-      },
       image: { type: 'media', data: 'AAAA', mediaType: 'image/png' },
       file: { type: 'media', data: 'CCCC', mediaType: 'application/pdf' },
     },
     {
       major: 6,
-      run: async (tools: Record<string, RemoteTool>, name: string) => {
-        const { doGenerate, shown } = scriptedModel(name, { unified: 'stop', raw: 'x' }, usage3);
-        const model = new MockLanguageModelV3({ doGenerate });
-        const { text } = await generateText6({ model, tools, prompt: 'go', stopWhen: stepCountIs6(3) });
-        return { text, shown };
-      },
       image: { type: 'image-data', data: 'AAAA', mediaType: 'image/png' },
       file: { type: 'file-data', data: 'CCCC', mediaType: 'application/pdf' },
     },
     {
       major: 7,
-      run: async (tools: Record<string, RemoteTool>, name: string) => {
-        const { doGenerate, shown } = scriptedModel(name, { unified: 'stop', raw: 'x' }, usage3);
-        const model = new MockLanguageModelV4({ doGenerate });
-        const { text } = await generateText7({ model, tools, prompt: 'go', stopWhen: stepCountIs7(3) });
-        return { text, shown };
-      },
       image: { type: 'file', data: { type: 'data', data: 'AAAA' }, mediaType: 'image/png' },
       file: { type: 'file', data: { type: 'data', data: 'CCCC' }, mediaType: 'application/pdf' },
     },
-  ];
+  ] as const;
 
   test.each(majors)(
     'AI SDK $major: images and files reach the model as such, structure as JSON, errors as errors',
-    async ({ run, image, file }) => {
+    async ({ major, image, file }) => {
       const mcp = clientOf(servers());
       const tools = await mcp.listTools();
-      const shown = async (name: string): Promise<unknown> => {
-        const outcome = await run(tools, name);
-        expect(outcome.text).toBe('done');
-        return outcome.shown[0];
+      const shownOf = async (name: string): Promise<unknown> => {
+        const { doGenerate, shown } = scriptedModel(major, name);
+        expect(await generate[major](doGenerate, tools, 3)).toMatchObject({ text: 'done' });
+        return shown[0];
       };
-      expect(await shown('pictures_show')).toMatchObject({
+      expect(await shownOf('pictures_show')).toMatchObject({
         type: 'content',
         value: [
           { type: 'text', text: 'a cat' },
@@ -555,8 +543,8 @@ describe('in generateText', () => {
           { text: 'C: x://c' },
         ],
       });
-      expect(await shown('sums_add')).toEqual({ type: 'json', value: { sum: 3 } });
-      expect(await shown('broken_save')).toEqual({ type: 'error-text', value: 'disk full' });
+      expect(await shownOf('sums_add')).toEqual({ type: 'json', value: { sum: 3 } });
+      expect(await shownOf('broken_save')).toEqual({ type: 'error-text', value: 'disk full' });
     },
   );
 
@@ -572,59 +560,13 @@ describe('in generateText', () => {
       },
     });
     const tools = await mcp.listTools();
-    const { doGenerate } = scriptedModel('it_wipe', { unified: 'stop', raw: 'x' }, usage3);
-    const waiting = await generateText6({ model: new MockLanguageModelV3({ doGenerate }), tools, prompt: 'go' });
+    const waiting = await generate[6](scriptedModel(6, 'it_wipe').doGenerate, tools, 1);
     expect(waiting.content.map(({ type }) => type)).toContain('tool-approval-request');
-    const reading = scriptedModel('it_read', { unified: 'stop', raw: 'x' }, usage3);
-    const model = new MockLanguageModelV3({ doGenerate: reading.doGenerate });
-    await generateText6({ model, tools, prompt: 'go', stopWhen: stepCountIs6(3) });
+    const reading = scriptedModel(6, 'it_read');
+    await generate[6](reading.doGenerate, tools, 3);
     expect(reading.shown).toEqual([{ type: 'text', value: 'read' }]);
   });
 });
-
-/** Calls `it_save` with these inputs, one per step, and returns what the model received for each. */
-const insisting = {
-  5: (inputs: readonly string[]) => {
-    const doGenerate = insistingModel(inputs, 'tool-calls', usage2);
-    return (tools: Record<string, RemoteTool>) =>
-      generateText5({
-        model: new MockLanguageModelV2({ doGenerate }),
-        tools,
-        prompt: 'go',
-        stopWhen: stepCountIs5(inputs.length),
-      });
-  },
-  6: (inputs: readonly string[]) => {
-    const doGenerate = insistingModel(inputs, { unified: 'tool-calls', raw: 'x' }, usage3);
-    return (tools: Record<string, RemoteTool>) =>
-      generateText6({
-        model: new MockLanguageModelV3({ doGenerate }),
-        tools,
-        prompt: 'go',
-        stopWhen: stepCountIs6(inputs.length),
-      });
-  },
-  7: (inputs: readonly string[]) => {
-    const doGenerate = insistingModel(inputs, { unified: 'tool-calls', raw: 'x' }, usage3);
-    return (tools: Record<string, RemoteTool>) =>
-      generateText7({
-        model: new MockLanguageModelV4({ doGenerate }),
-        tools,
-        prompt: 'go',
-        stopWhen: stepCountIs7(inputs.length),
-      });
-  },
-};
-
-function insistingModel(inputs: readonly string[], finishReason: unknown, usage: unknown): (options: never) => never {
-  let step = 0;
-  return (() => {
-    const input = inputs[step];
-    step += 1;
-    const call = { type: 'tool-call', toolCallId: `c${step}`, toolName: 'it_save', input };
-    return Promise.resolve({ usage, warnings: [], content: [call], finishReason });
-  }) as never;
-}
 
 test.each([5, 6, 7] as const)(
   'AI SDK %d: a model that keeps failing is stopped after `maxRetries`, and a success gives it new retries',
@@ -639,8 +581,14 @@ test.each([5, 6, 7] as const)(
     );
     const mcp = clientOf({ it: { server, maxRetries: 2 } });
     const tools = await mcp.listTools();
-    const run = insisting[major](['a', 'b', 'good', 'c', 5, 'd', 'e', 'good'].map((to) => JSON.stringify({ to })));
-    const { steps } = await run(tools);
+    const inputs = ['a', 'b', 'good', 'c', 5, 'd', 'e', 'good'].map((to) => JSON.stringify({ to }));
+    let step = 0;
+    const doGenerate = async (): Promise<unknown> => {
+      const input = inputs[step];
+      step += 1;
+      return completionOf(major, { type: 'tool-call', toolCallId: `c${step}`, toolName: 'it_save', input });
+    };
+    const { steps } = await generate[major](doGenerate as never, tools, inputs.length);
     const results = steps.flatMap(({ content }) => content as { type: string; output?: unknown; error?: unknown }[]);
     const outcomes = results.flatMap(({ type, output, error }) => {
       if (type === 'tool-error') return [(error as { code?: string }).code ?? 'invalid'];

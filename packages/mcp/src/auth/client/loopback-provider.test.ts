@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { InMemoryOAuthStorage } from './oauth-storage.js';
 import { createUserStorage } from './loopback-provider.js';
+import { captureLog } from '../../../test/capture-log.ts';
 
 const url = new URL('https://mcp.example.com/mcp');
 
@@ -22,13 +22,8 @@ test('has one file per server', async () => {
 
 test('is in memory for a user without a home, and logs it', () => {
   for (const name of ['XDG_CONFIG_HOME', 'APPDATA', 'HOME', 'USERPROFILE']) vi.stubEnv(name, '');
-  const usual = getDefaultLogger();
-  const lines: string[] = [];
-  setDefaultLogger({ ...usual, warn: (line) => void lines.push(line) });
-  onTestFinished(() => {
-    setDefaultLogger(usual);
-    vi.unstubAllEnvs();
-  });
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const lines = captureLog('warn');
   expect(createUserStorage(url)).toBeInstanceOf(InMemoryOAuthStorage);
   expect(lines).toEqual([expect.stringContaining('no home folder')]);
 });

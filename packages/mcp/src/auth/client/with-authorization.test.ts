@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serveHttp } from '../../../test/after-test.ts';
 import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth/oauth-stage.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
+import { Gate } from '../../../test/gate.ts';
 import { nodeSend } from '../../http/node-send.js';
 import { fromFetch, HttpCall, type Send } from '../../http/send.js';
 import { createSimpleTokenProvider } from './simple-token-provider.js';
@@ -68,13 +69,11 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
   it('cancels the request on its way, also after a refresh', async () => {
     const stage = await setUpSignedIn();
     let requests = 0;
-    let onRequest = (): void => {};
-    let onClose = (): void => {};
-    const requested = new Promise<void>((resolve) => (onRequest = resolve));
-    const closed = new Promise<void>((resolve) => (onClose = resolve));
+    const requested = new Gate();
+    const closed = new Gate();
     const hangs = await startServer((req) => {
-      req.on('close', onClose);
-      onRequest();
+      req.on('close', closed.open);
+      requested.open();
     });
     // The repeated request goes to a server that does not respond.
     const hanging: Send = (url, call) => {
@@ -85,9 +84,9 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
     const authorized = withAuthorization(hanging, { provider: stage.user, serverUrl: new URL(stage.mcp.url) });
     const call = initialize();
     const outcome = authorized(new URL(stage.mcp.url), call).catch((error: unknown) => error);
-    await requested;
+    await requested.passed;
     call.cancel();
-    await closed;
+    await closed.passed;
     expect(await outcome).toBeInstanceOf(Error);
     expect(requests).toBe(2);
   });
@@ -111,17 +110,16 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
   });
 
   it('discards an endless event stream that it answers with a refresh', async () => {
-    let onClose = (): void => {};
-    const closed = new Promise<void>((resolve) => (onClose = resolve));
+    const closed = new Gate();
     const serverUrl = await startServer((req, res) => {
       if (req.url !== '/mcp') return void res.writeHead(404).end();
-      res.on('close', onClose);
+      res.on('close', closed.open);
       res.writeHead(401, { 'content-type': 'text/event-stream' }).write(': open\n\n');
     });
     const authorized = withAuthorization(send, { provider: tokenProvider('t'), serverUrl });
     await expect(authorized(serverUrl, initialize())).rejects.toMatchObject({
       code: expect.stringContaining('OAUTH_') as string,
     });
-    await closed;
+    await closed.passed;
   });
 });

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { loadMcpConfig, type SkippedMcpSetting } from './config-file.js';
 import { MCPClient } from '../mcp-client.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';
+import { captureLog } from '../../../test/capture-log.ts';
 
 const scratch = scratchFolder();
 
@@ -195,10 +195,7 @@ describe('loadMcpConfig', () => {
   });
 
   test('logs disabled servers and settings without effect by default', async () => {
-    const before = getDefaultLogger();
-    const lines: string[] = [];
-    setDefaultLogger(createLogger({ level: 'info', write: (line) => lines.push(line) }));
-    onTestFinished(() => setDefaultLogger(before));
+    const lines = captureLog('info', 'warn');
     const file = write({
       mcpServers: {
         a: { url: 'https://a.example', auth: { CLIENT_SECRET: 's3cret' } },
@@ -207,8 +204,8 @@ describe('loadMcpConfig', () => {
     });
     await loadMcpConfig(file);
     expect(lines).toEqual([
-      `[quiver] warn: The MCP configuration ${file} sets mcpServers.a.auth, which has no effect here.`,
-      `[quiver] info: The MCP configuration ${file} disables mcpServers.c.`,
+      `The MCP configuration ${file} sets mcpServers.a.auth, which has no effect here.`,
+      `The MCP configuration ${file} disables mcpServers.c.`,
     ]);
   });
 

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
-import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { expect, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 import { parseServerDefinition } from './parse-server-definition.js';
 import { clientOf } from '../../../test/clients/client-of.ts';
+import { captureLog } from '../../../test/capture-log.ts';
 
 const url = 'https://example.com/mcp';
 const server = new MCPServer({ name: 'It', version: '1', tools: {} });
@@ -98,20 +98,9 @@ test.for([
 });
 
 test('accepts options of Mastra without effect, and objects that are passed on to fetch', () => {
-  const warnings: string[] = [];
-  const before = getDefaultLogger();
-  setDefaultLogger(createLogger({ write: (line) => warnings.push(line) }));
-  try {
-    for (let count = 0; count < 2; count += 1)
-      parseServerDefinition('migrated', {
-        url,
-        forwardInstructions: true,
-        requestInit: { anything: 1 },
-        eventSourceInit: {},
-      });
-  } finally {
-    setDefaultLogger(before);
-  }
+  const warnings = captureLog('warn');
+  const definition = { url, forwardInstructions: true, requestInit: { anything: 1 }, eventSourceInit: {} };
+  for (let count = 0; count < 2; count += 1) parseServerDefinition('migrated', definition);
   expect(warnings).toEqual([
     expect.stringContaining(
       "MCP server 'migrated', defined by `url`, ignores the option 'forwardInstructions': set includeInstructions",

@@ -1,7 +1,7 @@
-import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { discovered, result, startScripted } from '../../../test/servers/scripted-server.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
+import { captureLog } from '../../../test/capture-log.ts';
 import { parseToolDefinitions } from './tool-definitions.js';
 
 const good = { name: 'good', inputSchema: { type: 'object' } };
@@ -56,10 +56,7 @@ test.for(['legacy', 'modern'] as const)(
 
 test('a server with malformed definitions alone is logged line by line and does not fail listTools()', async () => {
   const { url } = await startScripted({ 'tools/list': result({ tools: [{ name: 'a\u202Eb' }, { name: 'c' }] }) });
-  const lines: string[] = [];
-  const usual = getDefaultLogger();
-  setDefaultLogger({ ...usual, error: (line) => void lines.push(line) });
-  onTestFinished(() => setDefaultLogger(usual));
+  const lines = captureLog('error');
   const mcp = clientOf({ it: { url } });
   expect(await mcp.listTools()).toEqual({});
   expect(lines).toEqual([

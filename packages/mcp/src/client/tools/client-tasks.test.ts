@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { z } from 'zod';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
+import { Gate } from '../../../test/gate.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { HttpServerDefinition } from '../config/server-definition.js';
@@ -19,17 +20,6 @@ interface Sent {
   taskId: string | undefined;
   declares: boolean;
   headers: Headers;
-}
-
-/** Holds the tools of a test until it is opened. */
-class Gate {
-  #open: () => void = () => {};
-  readonly passed: Promise<void> = new Promise((resolve) => {
-    this.#open = resolve;
-  });
-  open(): void {
-    this.#open();
-  }
 }
 
 let gate: Gate;

@@ -1,10 +1,10 @@
-import { createLogger, setDefaultLogger } from '@quiver/core';
 import { toJsonSchema } from '@quiver/core/schema';
 import { createTool } from '@quiver/core/tools';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { toToolName } from './tool-set.js';
 import { clientOf } from '../../../test/clients/client-of.ts';
+import { captureLog } from '../../../test/capture-log.ts';
 
 test('separates equal names, in the same way in every process', () => {
   const first = toToolName('a_b', 'c', new Set());
@@ -55,12 +55,10 @@ test('leaves out names, and parts of descriptions, that users do not see', async
   const tools = { pay: create(`Pays${hidden} in ${flag}, \u200Fيدفع`), 'p\u200Bay': create('Pays') };
   const server = new MCPServer({ name: 'Hidden', version: '1.0.0', tools });
   const mcp = clientOf({ it: { server } });
-  const lines: string[] = [];
-  setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
-  onTestFinished(() => setDefaultLogger(createLogger()));
+  const lines = captureLog('warn');
   const shown = await mcp.listTools();
   expect(Object.keys(shown)).toEqual(['it_pay']);
-  expect(lines).toEqual([expect.stringContaining(String.raw`Left out the tool 'p\u200bay' of MCP server 'it'`)]);
+  expect(lines).toEqual([expect.stringContaining("Left out the tool 'p\u200Bay' of MCP server 'it'")]);
   expect(shown['it_pay']?.description).toBe(`Pays in ${flag}, \u200Fيدفع`);
   expect(toJsonSchema(shown['it_pay']?.inputSchema, 'input')).toMatchObject({
     properties: { description: { type: 'string', title: 'T' } },
