@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { observe, type McpSessionTraceEvent, type McpTraceEvent, type TraceEvent } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
-import { afterTest } from '../test/after-test.ts';
+import { afterTest, serveHttp } from '../test/after-test.ts';
 import { toRequest } from '../test/clients/wire.ts';
 import { eventually } from '../test/eventually.ts';
 import { MCPClient } from './client/index.js';
@@ -215,13 +212,11 @@ test('notifications without a session have the transport of their request', asyn
 test('connections of HTTP+SSE have the transport http', async () => {
   const server = createServer();
   const { ended } = collect();
-  const http = createHttpServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     const url = new URL(req.url ?? '', 'http://localhost');
     void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
   });
-  afterTest(() => http.close());
-  await once(http.listen(0, '127.0.0.1'), 'listening');
-  const mcp = connect({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse` });
+  const mcp = connect({ url: `${origin}/sse` });
   await mcp.listTools();
   expect(new Set(messages(ended, 'server').map(({ transport }) => transport))).toEqual(new Set(['http']));
   await mcp.disconnect();

@@ -20,3 +20,12 @@ export async function serveHttp(listener?: RequestListener): Promise<{ http: Ser
   const { port } = http.address() as AddressInfo;
   return { http, origin: `http://127.0.0.1:${port}`, port };
 }
+
+/** Returns a port on which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -14,6 +14,7 @@ import { exampleTools } from '../../test/servers/example-tools.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 import { Gate } from '../../test/gate.ts';
+import { serveHttp } from '../../test/after-test.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { ElicitationHandler } from './config/handlers.js';
 import type { MastraMCPServerDefinition } from './config/server-definition.js';
@@ -286,19 +287,16 @@ describe('the official SDK', () => {
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() });
     await createPlainServer(ask).connect(transport as Parameters<Server['connect']>[0]);
     const listens = new Gate();
-    const http = createServer((request, response) => {
+    const { origin } = await serveHttp((request, response) => {
       const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => typeof response;
       response.writeHead = (...head: unknown[]) => {
         if (request.method === 'GET') listens.open();
         return writeHead(...head);
       };
       void transport.handleRequest(request, response);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => http.once('listening', resolve));
-    onTestFinished(() => http.closeAllConnections());
+    });
     const capabilities = { elicitation: { form: {} } };
-    const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-    const mcp = connect({ url: address, protocol: 'legacy', capabilities });
+    const mcp = connect({ url: `${origin}/mcp`, protocol: 'legacy', capabilities });
     await mcp.reconnectServer('it');
     await listens.passed;
     const { onElicitation } = personOf('Ada');

@@ -1,25 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { expect, onTestFinished, test } from 'vitest';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
 import { MCPServer } from '../server/mcp-server.js';
-import { MCPClient } from './mcp-client.js';
+import type { MCPClient } from './mcp-client.js';
+import { serveHttp } from '../../test/after-test.ts';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 type Serve = (req: IncomingMessage, res: ServerResponse) => unknown;
 
 /** Starts a balancer that sends each request where `serve` says, and a client behind it. */
 async function connectClient(protocol: 'legacy' | 'modern', serve: Serve): Promise<MCPClient> {
-  const http = createServer(serve).listen(0, '127.0.0.1');
-  await new Promise((resolve) => http.once('listening', resolve));
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-  const client = new MCPClient({ id: `${protocol} ${Math.random()}`, servers: { it: { url, protocol } } });
-  onTestFinished(async () => {
-    await client.disconnect();
-    http.closeAllConnections();
-    http.close();
-  });
-  return client;
+  const { origin } = await serveHttp(serve);
+  return clientOf({ it: { url: `${origin}/mcp`, protocol } });
 }
 
 const startHTTP =

@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { FastMCP, UserError } from 'fastmcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { serveHttp } from '../../test/after-test.ts';
+import { freePort, serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { MastraMCPClient } from '../compat/index.js';
@@ -25,14 +23,6 @@ function reference(name: string, ...args: string[]): { command: string; args: st
   const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Record<string, string> };
   const [file = 'dist/index.js'] = Object.values(bin);
   return { command: process.execPath, args: [join(dirname(manifest), file), ...args] };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createTcpServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 async function startEverything(mode: 'sse' | 'streamableHttp'): Promise<number> {
@@ -230,7 +220,7 @@ describe('the older HTTP+SSE transport', () => {
   async function startOldServer(status: number, body = ''): Promise<{ url: string; streams: () => number }> {
     const server = new MCPServer({ name: 'Old', version: '1', tools: exampleTools });
     let streams = 0;
-    const http: HttpServer = createServer((req, res) => {
+    const { origin } = await serveHttp((req, res) => {
       const url = new URL(req.url ?? '', 'http://localhost');
       if (url.pathname === '/mcp' && req.method === 'POST') {
         return void res.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -238,13 +228,8 @@ describe('the older HTTP+SSE transport', () => {
       if (req.method === 'GET') streams += 1;
       void server.startSSE({ url, ssePath: '/mcp', messagePath: '/message', req, res });
     });
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    onTestFinished(async () => {
-      await server.close();
-      http.closeAllConnections();
-      http.close();
-    });
-    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, streams: () => streams };
+    onTestFinished(() => server.close());
+    return { url: `${origin}/mcp`, streams: () => streams };
   }
 
   test.each([400, 404, 405])('is used when the first POST is answered %i', async (status) => {

@@ -1,6 +1,4 @@
 // oxlint-disable no-console -- the samples print
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { Agent } from '@quiver/core/agent';
@@ -9,7 +7,7 @@ import { MCPClient, MCPServer } from '@quiver/mcp';
 import { MastraMCPClient } from '@quiver/mcp/compat';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { afterTest } from '../../test/after-test.ts';
+import { afterTest, serveHttp } from '../../test/after-test.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 
 /**
@@ -64,20 +62,14 @@ async function startWeather(token?: string): Promise<{ mcp: string; sse: string;
       ],
     },
   });
-  const http: HttpServer = createServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     if (token !== undefined && req.headers.authorization !== `Bearer ${token}`) return void res.writeHead(401).end();
     const url = new URL(req.url ?? '', 'http://localhost');
     void (url.pathname === '/mcp'
       ? server.startHTTP({ url, httpPath: '/mcp', req, res })
       : server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res }));
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  afterTest(
-    () => http.close(),
-    () => http.closeAllConnections(),
-    () => server.close({ grace: 100 }),
-  );
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  afterTest(() => server.close({ grace: 100 }));
   return { mcp: `${origin}/mcp`, sse: `${origin}/sse`, server };
 }
 

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,21 +14,13 @@ import {
 } from '@quiver/mcp/auth';
 import type { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { afterTest } from '../../../test/after-test.ts';
+import { afterTest, freePort } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function setUp(toolScopes: Record<string, string[]> = {}) {
   const as = await startAuthorizationServer();

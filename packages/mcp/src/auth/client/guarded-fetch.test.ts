@@ -1,19 +1,24 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
 import { createGuardedFetch } from './guarded-fetch.js';
 
+/** Serves connections on a loopback address. */
+async function serve(onConnection: (socket: Socket) => void): Promise<number> {
+  const server = createServer(onConnection);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterTest(() => new Promise((resolve) => server.close(resolve)));
+  return (server.address() as AddressInfo).port;
+}
+
 /** A service on a loopback address that remote servers must not reach, with a count of its connections. */
 async function startPrivateService(): Promise<{ port: number; knocks: () => number }> {
   let knocks = 0;
-  const server = createServer((socket) => {
+  const port = await serve((socket) => {
     knocks += 1;
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterTest(() => new Promise((resolve) => server.close(resolve)));
-  return { port: (server.address() as AddressInfo).port, knocks: () => knocks };
+  return { port, knocks: () => knocks };
 }
 
 /** A name server that resolves each name to the next of its results. */
@@ -79,13 +84,10 @@ describe('createGuardedFetch', () => {
   });
 
   it('rejects an endpoint that switches protocols', async () => {
-    const server = createServer((socket) => {
+    const port = await serve((socket) => {
       socket.on('error', () => {}).resume();
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    afterTest(() => new Promise((resolve) => server.close(resolve)));
-    const { port } = server.address() as AddressInfo;
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp') });
     await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('without a response');
   });
@@ -105,10 +107,7 @@ describe('createGuardedFetch', () => {
   });
 
   it('times out at an endpoint that does not respond', async () => {
-    const server = createServer((socket) => void socket.on('error', () => {}).resume());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    afterTest(() => new Promise((resolve) => server.close(resolve)));
-    const { port } = server.address() as AddressInfo;
+    const port = await serve((socket) => void socket.on('error', () => {}).resume());
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp'), timeout: 100 });
     await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
