@@ -24,6 +24,12 @@ function call(url: string, headers: Record<string, string | string[]> = {}, path
   return send(url, { headers, body: initialize, ...(path !== undefined && { path }) });
 }
 
+/** Calls a tool in protocol version 2026-07-28. */
+function callTool(url: string, token: string, name: string, params: object = {}): Promise<WireAnswer> {
+  const { headers, body } = modern('tools/call', { name, arguments: {}, ...params });
+  return send(url, { headers: { ...headers, ...bearer(token) }, body });
+}
+
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
 
 describe('the challenge', () => {
@@ -45,37 +51,25 @@ describe('the challenge', () => {
     expect(json).toMatchObject({ error: 'invalid_token' });
   });
 
-  it('treats another scheme like no token', async () => {
+  it.each<[string, Record<string, string>, number, string?]>([
+    ['another scheme like no token', { authorization: 'Basic Z29vZDo=' }, 401],
+    ['a scheme in lower case', { authorization: 'bearer good' }, 200],
+    ['a scheme in upper case', { authorization: 'BEARER good' }, 200],
+    ['a token in the query like no token', {}, 401, '/mcp?access_token=good'],
+    ['a header beside a token in the query', bearer('good'), 400, '/mcp?access_token=other'],
+    ['two tokens', { authorization: 'Bearer good other' }, 400],
+    ['an empty one', { authorization: 'Bearer ' }, 400],
+    ['a quoted one', { authorization: 'Bearer "good"' }, 400],
+    ['a list', { authorization: 'Bearer good, Bearer good' }, 400],
+  ])('reads %s', async (_what, given, expected, path) => {
     const { url } = await start({ validateToken });
-    const { status, headers } = await call(url, { authorization: 'Basic Z29vZDo=' });
-    expect(status).toBe(401);
-    expect(headers['www-authenticate']).not.toContain('error=');
+    const { status, headers } = await call(url, given, path);
+    expect(status).toBe(expected);
+    const [, error] = /error="(\w+)"/.exec(String(headers['www-authenticate'])) ?? [];
+    expect(error).toBe(expected === 400 ? 'invalid_request' : undefined);
   });
 
-  it('accepts the scheme in any case', async () => {
-    const { url } = await start({ validateToken });
-    expect(await call(url, { authorization: 'bearer good' })).toMatchObject({ status: 200 });
-    expect(await call(url, { authorization: 'BEARER good' })).toMatchObject({ status: 200 });
-  });
-
-  it('never takes a token from the query', async () => {
-    const { url } = await start({ validateToken });
-    expect(await call(url, {}, '/mcp?access_token=good')).toMatchObject({ status: 401 });
-  });
-
-  it.each([
-    ['two tokens', { authorization: 'Bearer good other' }],
-    ['an empty one', { authorization: 'Bearer ' }],
-    ['a quoted one', { authorization: 'Bearer "good"' }],
-    ['a list', { authorization: 'Bearer good, Bearer good' }],
-  ])('answers 400 to %s', async (_what, headers) => {
-    const { url } = await start({ validateToken });
-    const answer = await call(url, headers);
-    expect(answer.status).toBe(400);
-    expect(answer.headers['www-authenticate']).toContain('error="invalid_request"');
-  });
-
-  it('rejects two Authorization headers, and a header with a query, with 400', async () => {
+  it('rejects two Authorization headers with 400', async () => {
     const { url } = await start({ validateToken });
     const port = Number(new URL(url).port);
     const doubled = await new Promise<number | undefined>((resolve, reject) => {
@@ -88,7 +82,6 @@ describe('the challenge', () => {
       req.end('{}');
     });
     expect(doubled).toBe(400);
-    expect(await call(url, bearer('good'), '/mcp?access_token=other')).toMatchObject({ status: 400 });
   });
 
   it('rejects an oversized token without calling the validator', async () => {
@@ -269,8 +262,7 @@ describe('the identity', () => {
 
   it('reaches tools in protocol version 2026-07-28 too', async () => {
     const { url } = await start({ validateToken });
-    const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
-    const { json } = await send(url, { headers: { ...headers, ...bearer('good') }, body });
+    const { json } = await callTool(url, 'good', 'whoami');
     expect(json.result.content[0].text).toContain('"subject":"ada"');
   });
 
@@ -279,8 +271,7 @@ describe('the identity', () => {
     const headers = { ...bearer('good'), ...(await openSession(url, bearer('good'))) };
     const params = { name: 'ask_concierge', arguments: { message: 'Who am I?' } };
     const legacy = await send(url, { headers, body: rpc('tools/call', params) });
-    const request = modern('tools/call', params);
-    const stateless = await send(url, { headers: { ...request.headers, ...bearer('good') }, body: request.body });
+    const stateless = await callTool(url, 'good', params.name, params);
     for (const { json } of [legacy, stateless]) {
       const { text } = JSON.parse(json.result.content[0].text) as { text: string };
       const caller = { extra: { subject: 'ada' }, scopes: ['mcp:read'] };
@@ -291,9 +282,9 @@ describe('the identity', () => {
 
   it('requires the scopes of an agent by the name of its tool', async () => {
     const { url } = await start({ validateToken, toolScopes: { ask_concierge: ['mcp:write'] } });
-    const { headers, body } = modern('tools/call', { name: 'ask_concierge', arguments: { message: 'Hello' } });
-    expect((await send(url, { headers: { ...headers, ...bearer('good') }, body })).status).toBe(403);
-    expect((await send(url, { headers: { ...headers, ...bearer('other') }, body })).status).toBe(200);
+    const params = { arguments: { message: 'Hello' } };
+    expect((await callTool(url, 'good', 'ask_concierge', params)).status).toBe(403);
+    expect((await callTool(url, 'other', 'ask_concierge', params)).status).toBe(200);
   });
 
   it('includes the token with exposeToken', async () => {
@@ -326,15 +317,9 @@ describe('the identity', () => {
       send(url, { headers: { ...bearer(token), ...session }, body: rpc('ping') });
     expect([(await ping('a')).status, (await ping('b')).status]).toEqual([200, 404]);
 
-    const ask = (token: string, more: object = {}): Promise<WireAnswer> => {
-      const { headers, body } = modern('tools/call', {
-        name: 'ask',
-        arguments: {},
-        _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } },
-        ...more,
-      });
-      return send(url, { headers: { ...headers, ...bearer(token) }, body });
-    };
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
+    const ask = (token: string, more: object = {}): Promise<WireAnswer> =>
+      callTool(url, token, 'ask', { _meta, ...more });
     const { requestState, inputRequests } = (await ask('a')).json.result;
     const [key = ''] = Object.keys(inputRequests as object);
     const answers = {
@@ -372,9 +357,8 @@ describe('the identity', () => {
     expect(refused.status).toBe(403);
     expect(refused.headers['www-authenticate']).toContain('scope="mcp:read mcp:write", error="insufficient_scope"');
     expect(await legacy('good', 'whoami')).toMatchObject({ status: 200 });
-    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
-    expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
-    const allowed = await send(url, { headers: { ...headers, ...bearer('other') }, body });
+    expect(await callTool(url, 'good', 'secret')).toMatchObject({ status: 403 });
+    const allowed = await callTool(url, 'other', 'secret');
     expect(allowed.json.result.content[0].text).toBe('{"secret":42}');
   });
 
@@ -408,9 +392,8 @@ describe('the identity', () => {
     });
     afterTest(() => server.close());
     const url = `${origin}/mcp`;
-    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
-    expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
-    expect(await send(url, { headers: { ...headers, ...bearer('other') }, body })).toMatchObject({ status: 200 });
+    expect(await callTool(url, 'good', 'secret')).toMatchObject({ status: 403 });
+    expect(await callTool(url, 'other', 'secret')).toMatchObject({ status: 200 });
   });
 
   it('recognizes a call behind a byte order mark', async () => {

@@ -9,8 +9,9 @@ import {
   oneOf,
   type OptionChecks,
   stringList,
+  required,
   unchecked,
-  invalidOptions,
+  valueThat,
 } from '@quiver/core/internal';
 import { requireSecureUrl } from '../secure-url.js';
 import { resourceChecks, type ProtectedResourceOptions } from './protected-resource-metadata.js';
@@ -47,15 +48,22 @@ export interface OAuthMiddlewareOptions {
   logger?: Logger;
 }
 
+/** RFC 8707, section 2: an absolute URI without a fragment. */
+const publicUrl = valueThat(
+  (value) => typeof value === 'string' && /^https?:[^#]*$/i.test(value) && URL.canParse(value),
+  'the public URL of the MCP server, http(s) and without a fragment, for example https://mcp.example.com/mcp',
+);
+
 const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
   oauth: objectOf<OAuthServerOptions>({
     ...resourceChecks,
+    resource: required(publicUrl),
     ...unchecked<OAuthServerOptions>()('validateToken', 'validationTimeout', 'toolScopes'),
     cacheTtl: numberIn({ least: 0 }),
     requiredScopes: stringList,
     exposeToken: booleanValue,
   }),
-  ...unchecked<OAuthMiddlewareOptions>()('mcpPath'),
+  mcpPath: valueThat((path) => String(path).startsWith('/'), 'a path that begins with a slash'),
   allowedOrigins: eitherOf("'*' or a list of origins", oneOf('*'), stringList),
   logger: loggerValue,
 };
@@ -66,18 +74,11 @@ const middlewareChecks: OptionChecks<OAuthMiddlewareOptions> = {
  */
 export function requireOAuthOptions(options: OAuthMiddlewareOptions): void {
   checkOptions('The OAuth middleware', options, middlewareChecks);
-  const { oauth, mcpPath } = options;
+  const { oauth } = options;
   if (typeof oauth?.validateToken !== 'function') {
     throw new QuiverError(
       'OAUTH_VALIDATOR_MISSING',
       'OAuth protection without validateToken would accept every token. Use createJwtValidator(), createIntrospectionValidator() or your own function.',
-    );
-  }
-  const { resource } = oauth;
-  // RFC 8707, section 2: an absolute URI without a fragment.
-  if (typeof resource !== 'string' || !/^https?:[^#]*$/i.test(resource) || !URL.canParse(resource)) {
-    throw invalidOptions(
-      'oauth.resource must be the public URL of the MCP server, http(s) and without a fragment, for example https://mcp.example.com/mcp.',
     );
   }
   if (!Array.isArray(oauth.authorizationServers) || oauth.authorizationServers.length === 0) {
@@ -87,7 +88,4 @@ export function requireOAuthOptions(options: OAuthMiddlewareOptions): void {
     );
   }
   for (const issuer of oauth.authorizationServers) requireSecureUrl(issuer, 'an authorization server');
-  if (mcpPath !== undefined && !mcpPath.startsWith('/')) {
-    throw invalidOptions(`mcpPath must start with a slash, not be '${mcpPath}'.`);
-  }
 }

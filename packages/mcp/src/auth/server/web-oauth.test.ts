@@ -1,11 +1,12 @@
-import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
+import type { RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { createTool } from '@quiver/core/tools';
 import { createStaticTokenValidator, createWebOAuth, expressOAuth, honoOAuth } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
 import express from 'express';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 
 const oauth = {
@@ -15,8 +16,8 @@ const oauth = {
   toolScopes: { secret: ['mcp:write'] },
 };
 
-const createServer = (): MCPServer =>
-  new MCPServer({
+function createServer(): MCPServer {
+  const server = new MCPServer({
     id: 'web',
     name: 'Web',
     version: '1.0.0',
@@ -29,6 +30,9 @@ const createServer = (): MCPServer =>
       secret: createTool({ id: 'secret', description: 'Needs more.', execute: async () => ({}) }),
     },
   });
+  afterTest(() => server.close());
+  return server;
+}
 
 const post = (name: string, token?: string): Request => {
   const { headers, body } = modern('tools/call', { name, arguments: {} });
@@ -46,7 +50,6 @@ describe('createWebOAuth', () => {
     if (!result.proceed) throw new Error('The good token was refused.');
     const answer = await server.fetch(request, { authInfo: result.authInfo });
     expect(await answer.json()).toMatchObject({ result: { content: [{ text: '{"subject":"ada"}' }] } });
-    await server.close();
   });
 
   it.each([
@@ -68,7 +71,6 @@ describe('createWebOAuth', () => {
     expect(refused.headers.get('www-authenticate')).toContain('scope="mcp:write", error="insufficient_scope"');
     expect(await refused.json()).toMatchObject({ error: 'insufficient_scope' });
     expect((await call('whoami')).status).toBe(200);
-    await server.close();
   });
 
   it('guards and serves the same as the middleware of Node', async () => {
@@ -88,6 +90,12 @@ describe('createWebOAuth', () => {
 });
 
 describe('the adapters', () => {
+  /** Serves an application until the test is over. Returns the URL of a path. */
+  async function serve(app: RequestListener, path = '/mcp'): Promise<string> {
+    const { port } = await serveHttp(app);
+    return `http://localhost:${port}${path}`;
+  }
+
   it('protect an Express application, and keep what earlier middleware put on req.auth', async () => {
     const server = createServer();
     const seen: unknown[] = [];
@@ -102,8 +110,7 @@ describe('the adapters', () => {
       const url = new URL(req.url, 'http://localhost');
       await server.startHTTP({ url, httpPath: '/mcp', req, res });
     });
-    const http = app.listen(0);
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const url = await serve(app);
     expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });
     expect(await send(url, { method: 'GET', path: '/.well-known/oauth-protected-resource' })).toMatchObject({
       status: 200,
@@ -116,8 +123,6 @@ describe('the adapters', () => {
     });
     expect(json.result.content[0].text).toBe('{"subject":"ada"}');
     expect(seen[0]).toMatchObject({ tenant: 't1', scopes: ['mcp:read'] });
-    http.close();
-    await server.close();
   });
 
   it.each(['//evil.example/mcp', '/\\\\evil.example/mcp', 'http://evil.example/mcp', '//evil.example//mcp'])(
@@ -130,12 +135,9 @@ describe('the adapters', () => {
         const url = new URL(req.url, 'http://localhost');
         await server.startHTTP({ url, httpPath: '/mcp', req, res });
       });
-      const http = app.listen(0);
-      const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+      const url = await serve(app);
       const { status } = await send(url, { path, body: rpc('initialize', initializeParams) });
       expect([400, 401, 404]).toContain(status);
-      http.close();
-      await server.close();
     },
   );
 
@@ -148,22 +150,17 @@ describe('the adapters', () => {
       await server.startHTTP({ url: new URL(req.url, 'http://localhost'), httpPath: '/mcp', req, res });
     });
     app.use('/api', router);
-    const http = app.listen(0);
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/api/mcp`;
+    const url = await serve(app, '/api/mcp');
     expect(await send(url, { body: rpc('initialize', initializeParams) })).toMatchObject({ status: 401 });
-    http.close();
-    await server.close();
   });
 
   it('serve the metadata where Express mounts them at its path only', async () => {
     const app = express();
     app.use(['/.well-known', '/mcp'], expressOAuth({ oauth }));
-    const http = app.listen(0);
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const url = await serve(app);
     expect(await send(url, { body: rpc('initialize', initializeParams) })).toMatchObject({ status: 401 });
     const path = '/.well-known/oauth-protected-resource';
     expect(await send(url, { method: 'GET', path })).toMatchObject({ status: 200 });
-    http.close();
   });
 
   it('protect a Hono application', async () => {
@@ -172,9 +169,7 @@ describe('the adapters', () => {
     app.use(honoOAuth({ oauth }));
     app.all('/mcp', (c) => server.fetch(c.req.raw, { authInfo: c.get('auth') }));
     app.get('/open', (c) => c.text('open'));
-    const http = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
-    await new Promise((resolve) => http.once('listening', resolve));
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const url = await serve(getRequestListener(app.fetch));
     expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });
     expect(await send(url, { method: 'GET', path: '/open' })).toMatchObject({ status: 200, text: 'open' });
     const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
@@ -182,7 +177,5 @@ describe('the adapters', () => {
     const answer = await send(url, { headers: sent, body });
     expect(answer.json.result.content[0].text).toBe('{"subject":"ada"}');
     expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
-    http.close();
-    await server.close();
   });
 });

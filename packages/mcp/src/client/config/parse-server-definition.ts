@@ -45,7 +45,6 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
   if (!url) throw invalid(name, `has the url '${String(value['url'])}'`);
   if (tls !== undefined && fetch !== undefined) throw conflict(name, '`tls` and `fetch`');
   if (auth !== undefined && authProvider !== undefined) throw conflict(name, '`auth` and `authProvider`');
-  if (auth !== undefined && auth !== 'oauth') throw conflict(name, "`auth` other than 'oauth'");
   return { kind: 'http', definition: value as unknown as HttpServerDefinition, url };
 }
 
