@@ -112,15 +112,6 @@ describe('verifyQuotes', () => {
     expect([found[0]?.places[0]?.id, found[0]?.places[0]?.omitted, missing]).toEqual(['lock', omitted, []]);
   });
 
-  it('finds no quote whose ellipsis stands for a word, unless it may', () => {
-    const never = [{ id: 'c', document: 'It never reached full power.' }];
-    const answer = '“It … reached full power.”';
-    expect(verifyQuotes(answer, never)).toMatchObject({ found: [], missing: [{ text: 'It … reached full power.' }] });
-    expect(verifyQuotes(answer, never, { ellipsis: 'allow' }).found[0]?.places).toEqual([
-      { id: 'c', start: 0, end: 28, omitted: ['never'] },
-    ]);
-  });
-
   it.each(['Wait … it is loading ... now.', 'Wait [...] it is loading. . . now.', 'Wait\n… it is loading\u2026 now.'])(
     'finds an ellipsis that is in the source: %j',
     (document) => {

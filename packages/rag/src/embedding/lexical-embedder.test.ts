@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
+import { judgeIds, ndcgAt } from '../evaluate/metrics.js';
+import { readTestCollections } from '../search/test-collection.fixture.js';
 import { createLexicalEmbedder } from './lexical-embedder.js';
 
 const embedder = createLexicalEmbedder();
@@ -76,48 +76,24 @@ describe('the lexical embedder', () => {
 });
 
 // The collections are not part of the repository: QUIVER_DATA names the folder that holds them.
-const data = readTestVariable('QUIVER_DATA') ?? '';
-const hasData = existsSync(join(data, 'cranfield', 'docs.jsonl'));
+const { collections } = readTestCollections(readTestVariable('QUIVER_DATA'));
+const leastGains: Readonly<Record<string, number>> = { cranfield: 0.315, hotpotqa: 0.735 };
+const guarded = collections.filter(({ name }) => name in leastGains);
 
-describe.runIf(hasData)('on a test collection, the lexical embedder', () => {
-  test.each([
-    { collection: 'cranfield', atLeast: 0.315 },
-    { collection: 'hotpotqa', atLeast: 0.735 },
-  ])('reaches an nDCG@10 of $atLeast ($collection)', { timeout: 120_000 }, async ({ collection, atLeast }) => {
-    const documents = readLines<{ id: string; title: string; text: string }>(collection, 'docs');
-    const queries = readLines<{ id: string; text: string }>(collection, 'queries');
-    const vectors = await embedder.embed(documents.map(({ title, text }) => `${title} ${text}`));
-    const gains = new Map<string, Map<string, number>>();
-    for (const { query, doc, gain } of readLines<{ query: string; doc: string; gain: number }>(collection, 'qrels')) {
-      gains.set(query, (gains.get(query) ?? new Map<string, number>()).set(doc, gain));
-    }
+test.each(guarded)(
+  'the lexical embedder finds enough in $name',
+  { timeout: 120_000 },
+  async ({ name, ...collection }) => {
+    const { documents, cases } = collection;
+    const vectors = await embedder.embed(documents.map(({ text }) => text));
     let total = 0;
-    for (const { id, text } of queries) {
-      const [queryVector] = await embedder.embed([text], { purpose: 'query' });
-      const ranked = documents
-        .map((document, index) => ({
-          id: document.id,
-          score: dot(queryVector as Float32Array, vectors[index] as Float32Array),
-        }))
-        .sort((a, b) => b.score - a.score);
-      const relevant = gains.get(id) ?? new Map<string, number>();
-      total +=
-        discounted(ranked.map((hit) => relevant.get(hit.id) ?? 0)) /
-        discounted([...relevant.values()].sort((a, b) => b - a));
+    for (const { question, relevant } of cases) {
+      const [query] = await embedder.embed([question], { purpose: 'query' });
+      const scored = documents.map(({ id }, place) => ({ id, score: dot(query!, vectors[place]!) }));
+      const ids = scored.toSorted((a, b) => b.score - a.score).map(({ id }) => id);
+      total += ndcgAt(judgeIds(ids, new Map(relevant.map(({ id = '', gain = 1 }) => [id, gain]))), 10);
     }
-    const quality = total / queries.length;
-    process.stderr.write(`${collection}: nDCG@10 ${quality.toFixed(4)}\n`);
-    expect(quality).toBeGreaterThan(atLeast);
-  });
-});
-
-function discounted(gains: readonly number[]): number {
-  return gains.slice(0, 10).reduce((sum, gain, rank) => sum + gain / Math.log2(rank + 2), 0);
-}
-
-function readLines<Row>(collection: string, file: string): Row[] {
-  const lines = readFileSync(join(data, collection, `${file}.jsonl`), 'utf8')
-    .trim()
-    .split('\n');
-  return lines.map((line) => JSON.parse(line) as Row);
-}
+    process.stderr.write(`${name}: nDCG@10 ${(total / cases.length).toFixed(4)}\n`);
+    expect(total / cases.length).toBeGreaterThan(leastGains[name]!);
+  },
+);

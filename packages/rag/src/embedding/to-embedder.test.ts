@@ -18,16 +18,23 @@ interface EmbeddingRequest {
 let requests: EmbeddingRequest[];
 let answer: (request: EmbeddingRequest, response: ServerResponse) => void;
 
-function sendVectors(response: ServerResponse, vectors: unknown[]): void {
+function sendVectors(response: ServerResponse, vectors: unknown[], tokens = 1): void {
   const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ object: 'list', model: 'm', data, usage: { prompt_tokens: 1, total_tokens: 1 } }));
+  response.end(
+    JSON.stringify({ object: 'list', model: 'm', data, usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+  );
 }
 
 function sendError(response: ServerResponse, status: number): void {
   response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
   response.end(JSON.stringify({ error: { message: `status ${status}`, type: 'x', param: null, code: null } }));
 }
+
+const answerWith =
+  (toVector: (text: string) => number[]): typeof answer =>
+  ({ input }, response) =>
+    sendVectors(response, input.map(toVector));
 
 /** A server that speaks OpenAI's protocol; each test says how it answers. */
 const baseURL = await serve((request, response) => {
@@ -42,11 +49,7 @@ const baseURL = await serve((request, response) => {
 
 beforeEach(() => {
   requests = [];
-  answer = ({ input }, response) =>
-    sendVectors(
-      response,
-      input.map((text) => [text.length, 1]),
-    );
+  answer = answerWith((text) => [text.length, 1]);
 });
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -81,16 +84,8 @@ describe('an AI SDK embedding model', () => {
   });
 
   test('gets as many texts at once as it takes, and answers keep their order', async () => {
-    answer = ({ input }, response) => {
-      setTimeout(
-        () =>
-          sendVectors(
-            response,
-            input.map((text) => [Number(text), 1]),
-          ),
-        requests.length === 1 ? 50 : 0,
-      );
-    };
+    const inOrder = answerWith((text) => [Number(text), 1]);
+    answer = (...given) => setTimeout(() => inOrder(...given), requests.length === 1 ? 50 : 0);
     const texts = Array.from({ length: 5000 }, (_, index) => String(index));
     const vectors = await toEmbedder(model()).embed(texts);
     expect(requests.map(({ input }) => input.length).sort()).toEqual([2048, 2048, 904]);
@@ -107,19 +102,14 @@ describe('an AI SDK embedding model', () => {
   test('is asked four times at once at most, by all calls together', async () => {
     let running = 0;
     let most = 0;
-    const embedder = toEmbedder({
-      specificationVersion: 'v3',
-      provider: 'p',
-      modelId: 'm',
-      maxEmbeddingsPerCall: 1,
-      supportsParallelCalls: true,
-      doEmbed: async ({ values }: { values: string[] }) => {
+    const embedder = toEmbedder(
+      modelThat(async (text) => {
         most = Math.max(most, (running += 1));
         await new Promise((resolve) => setTimeout(resolve, 1));
         running -= 1;
-        return { embeddings: values.map((text) => [text.length]) };
-      },
-    } as EmbedderInput);
+        return [text.length];
+      }),
+    );
     const calls = await Promise.all(['a', 'bb', 'ccc'].map((text) => embedder.embed(Array(5).fill(text))));
     expect(calls.map((vectors) => vectors.map(([first]) => first))).toEqual([1, 2, 3].map((n) => Array(5).fill(n)));
     expect(most).toBe(4);
@@ -131,13 +121,7 @@ describe('an AI SDK embedding model', () => {
   });
 
   test('is called again after a transient error, twice at most', async () => {
-    answer = ({ input }, response) =>
-      requests.length < 3
-        ? sendError(response, 429)
-        : sendVectors(
-            response,
-            input.map(() => [1]),
-          );
+    answer = (_request, response) => (requests.length < 3 ? sendError(response, 429) : sendVectors(response, [[1]]));
     expect(await toEmbedder(model()).embed(['a'])).toEqual([Float32Array.of(1)]);
     requests = [];
     answer = (_request, response) => sendError(response, 503);
@@ -154,35 +138,11 @@ describe('an AI SDK embedding model', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each([
-    ['too few vectors', [[1, 2]], /given 2 texts and answered with 1 vectors/],
-    ['vectors of two lengths', [[1, 2], [1]], /1 numbers where 2 were expected/],
-    ['empty vectors', [[], []], /0 numbers/],
-    ['numbers that are too large', [[1], [1e300]], /not finite/],
-  ])('is refused when it answers with %s', async (_name, vectors, message) => {
-    answer = (_request, response) => sendVectors(response, vectors);
+  test('is refused when it answers with too few vectors', async () => {
+    answer = (_request, response) => sendVectors(response, [[1, 2]]);
     expect(await failure(['a', 'b'])).toMatchObject({
       code: 'EMBEDDING_INVALID',
-      message: expect.stringMatching(message) as string,
-    });
-  });
-
-  test.each([
-    ['no vector', null, /0 numbers/],
-    ['NaN as JSON writes it', [1, null], /not finite/],
-    ['numbers as texts', ['1', '2'], /not finite/],
-  ])('is refused when it answers with %s, which no schema of a provider has caught', async (_name, vector, message) => {
-    const embedder = toEmbedder({
-      specificationVersion: 'v3',
-      provider: 'p',
-      modelId: 'm',
-      maxEmbeddingsPerCall: 10,
-      supportsParallelCalls: true,
-      doEmbed: async () => ({ embeddings: [vector] }),
-    } as unknown as EmbedderInput);
-    await expect(embedder.embed(['a'])).rejects.toMatchObject({
-      code: 'EMBEDDING_INVALID',
-      message: expect.stringMatching(message) as string,
+      message: expect.stringContaining('given 2 texts and answered with 1 vectors'),
     });
   });
 
@@ -192,14 +152,6 @@ describe('an AI SDK embedding model', () => {
     answer = (_request, response) => sendVectors(response, [[1, 2, 3]]);
     expect(await embedder.embed(['a'])).toEqual([Float32Array.of(1, 2, 3)]);
     expect(embedder.dimension).toBe(3);
-  });
-
-  test('stops when told, with the reason', async () => {
-    answer = () => undefined;
-    const controller = new AbortController();
-    const pending = toEmbedder(model()).embed(['a'], { signal: controller.signal });
-    setTimeout(() => controller.abort(new Error('enough')), 20);
-    await expect(pending).rejects.toThrow('enough');
   });
 
   /** A model that takes one text at a time; only what it is asked matters. */
@@ -300,11 +252,12 @@ describe('the number of tokens that an embedder reads', () => {
   test('decides which texts count as cut, by the tokens that the model reported', async () => {
     const tokensOf = (text: string): number => text.split(' ').length;
     answer = ({ input }, response) => {
-      const data = input.map((_, index) => ({ object: 'embedding', index, embedding: [1] }));
       const total = input.reduce((sum, text) => sum + tokensOf(text), 0);
-      const usage = { prompt_tokens: total, total_tokens: total };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ object: 'list', model: 'm', data, usage }));
+      sendVectors(
+        response,
+        input.map(() => [1]),
+        total,
+      );
     };
     const embedder = toEmbedder(model(), { maxInputTokens: 50 });
     await embedder.embed(['a word '.repeat(10), 'short']);
@@ -352,6 +305,11 @@ describe('a custom embedder', () => {
     ['vectors of two lengths', [[1, 2], [1]], undefined, /1 numbers where 2 were expected/],
     ['another dimension than its own', [[1], [1]], 2, /1 numbers where 2 were expected/],
     ['no numbers', [['a'], ['b']], undefined, /not finite/],
+    ['numbers as texts', [['1'], ['2']], undefined, /not finite/],
+    ['numbers that are too large', [[1], [1e300]], undefined, /not finite/],
+    ['NaN as JSON writes it', [[1], [null]], undefined, /not finite/],
+    ['no vector', [null, null], undefined, /0 numbers/],
+    ['empty vectors', [[], []], undefined, /0 numbers/],
     ['nothing', undefined, undefined, /no list of vectors/],
   ])('is refused when it answers with %s', async (_name, vectors, dimension, message) => {
     const embed = async (): Promise<number[][]> => vectors as number[][];
@@ -417,11 +375,8 @@ describe('what an embedder uses', () => {
     const rateLimit = { tokensPerMinute: 4, countTokens };
     const texts = ['ab', 'cd', 'ef'];
     const controller = new AbortController();
-    answer = ({ input }, response) => {
-      sendVectors(
-        response,
-        input.map(() => [1]),
-      );
+    answer = (...given) => {
+      answerWith(() => [1])(...given);
       if (requests.length === 1) setTimeout(() => controller.abort(new Error('enough')));
     };
     // The second request would wait for half a minute.

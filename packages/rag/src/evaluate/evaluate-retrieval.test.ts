@@ -325,21 +325,6 @@ describe('evaluateRetrieval', () => {
     );
   });
 
-  it('accepts vectorStore and model', async () => {
-    const evaluation = await evaluateRetrieval({
-      vectorStore: await fill(),
-      indexName: 'docs',
-      cases: [teaCase],
-      configurations: [
-        { name: 'model', mode: 'vector', model: embedder },
-        { name: 'embedder', mode: 'vector', model: embedder },
-      ],
-    });
-    const [first, second] = evaluation.configurations.map(({ questions: [question] }) => question?.results);
-    expect(first).not.toEqual([]);
-    expect(first).toEqual(second);
-  });
-
   it('rejects results that lack what the case is bound to', async () => {
     const place = { question: 'q', relevant: [{ source: 'drinks.md', startIndex: 0, endIndex: 5 }] };
     for (const [one, result, message] of [

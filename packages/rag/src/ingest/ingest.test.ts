@@ -274,8 +274,8 @@ describe('ingest', () => {
     expect(await run([guide('***'), guide('To be or not to be.')], { indexName: 'words' })).toMatchObject({ added: 2 });
   });
 
-  it('refuses metadata that it would overwrite', async () => {
-    const document = MDocument.fromText('One.', { embedder: 'mine' });
+  it.each(['embedder', 'vectorOf', 'alsoIn'])('refuses the metadata %s, which it would overwrite', async (key) => {
+    const document = MDocument.fromText('One.', { [key]: 'mine' });
     await expect(run([document])).rejects.toMatchObject({ code: 'INGEST_METADATA_RESERVED' });
   });
 

@@ -229,13 +229,6 @@ test.each(['January 5, 2024', '5', '2024-13-01'])('rejects the date %s, which is
   );
 });
 
-test('sorts the merged results by a reranker', async () => {
-  const scorer = { getRelevanceScore: async (_query: string, text: string) => (text.startsWith('Expenses') ? 1 : 0) };
-  const reranker = { model: scorer, options: { weights: { semantic: 1, vector: 0, position: 0 } } };
-  const { matches } = await retrieve(await optionsWith({ reranker, topK: 1 }));
-  expect(ids(matches)).toEqual(['claim']);
-});
-
 test('gives a reranker four times topK of the merged results', async () => {
   const received: number[] = [];
   const scorer = async (_query: string, texts: readonly string[]): Promise<number[]> => {
@@ -252,13 +245,6 @@ test('gives a reranker four times topK of the merged results', async () => {
     expect((await retrieve(options)).matches).toHaveLength(2);
   }
   expect(received).toEqual([8, 8]);
-});
-
-test('stops when the signal aborts', async () => {
-  const controller = new AbortController();
-  const llm = modelThat({ 'in other words': () => (controller.abort(new Error('enough')), { queries: ['x'] }) });
-  const options = await optionsWith({ llm, steps: { variants: true }, signal: controller.signal });
-  await expect(retrieve(options)).rejects.toThrow('enough');
 });
 
 test('stops also when the model does not react to the signal', async () => {

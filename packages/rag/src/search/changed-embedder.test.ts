@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
-import { evaluateRetrieval } from '../evaluate/evaluate-retrieval.js';
 import { viewGraph } from '@quiver/devtools/graph';
 import { ingest } from '../ingest/ingest.js';
 import { retrieve } from '../retrieve/retrieve.js';
@@ -59,20 +58,6 @@ describe('a query with another embedder than that of the index', () => {
     const model: Embedder = { id: 'long/model', embed: async (texts) => texts.map(() => new Float32Array(65).fill(1)) };
     const tool = createVectorQueryTool({ vectorStore, indexName, model, mode });
     await expect(tool.execute({ queryText }, throwing)).rejects.toMatchObject({ code: 'QUERY_EMBEDDER_CHANGED' });
-  });
-
-  it('is the cause of a failed evaluation', async () => {
-    const store = await openIndex();
-    const evaluation = evaluateRetrieval({
-      vectorStore: store,
-      indexName,
-      cases: [{ question: queryText, relevant: [{ quote: text }] }],
-      configurations: [{ name: 'vector', model: other }],
-    });
-    await expect(evaluation).rejects.toMatchObject({
-      code: 'EVALUATION_FAILED',
-      cause: { code: 'QUERY_EMBEDDER_CHANGED' },
-    });
   });
 
   it('is accepted where no vector counts, and by records of other programs', async () => {

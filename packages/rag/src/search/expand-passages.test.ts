@@ -7,7 +7,6 @@ import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest, type IngestOptions } from '../ingest/ingest.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
-import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 import type { VectorQueryToolOptions } from '../tools/query-tool-options.js';
 import { createVectorQueryTool, type VectorQueryOutput } from '../tools/vector-query-tool.js';
 import { expandPassages, type ExpandPassagesOptions, type PassageExpansion } from './expand-passages.js';
@@ -185,16 +184,6 @@ describe('expandPassages', () => {
     expect(alone?.document).toBe(match?.document);
   });
 
-  it('keeps the pages of one source apart', async () => {
-    const docs = ['Page one ends here.', 'Page two starts here and goes on.'].map((text, at) => ({
-      text,
-      metadata: { source: 'a.pdf', page: at + 1 },
-    }));
-    await index([new MDocument({ docs })]);
-    const [passage] = await expandAll(await matching('Page one'), { maxTokens: 500 });
-    expect(passage?.document).toBe('Page one ends here.');
-  });
-
   it('has the pages of the whole passage', async () => {
     const text = 'The first page has a paragraph.\n\nThe second page has another one.\n\nThe third page is the last.';
     const places = [0, 33, 67].map((start, at) => ({
@@ -348,12 +337,5 @@ describe('expand of the query tools', () => {
       update: { metadata: { ...secret?.metadata, tenant: 'b' } },
     });
     expect((await ask({ expand: 'section' }, { tenant: 'a' })).sources[0]?.document).toMatch(/^E2042/);
-  });
-
-  it('expands the passages of a graph', async () => {
-    await index([MDocument.fromMarkdown(guide, { source: 'guide.md' })]);
-    const tool = createGraphRAGTool({ vectorStore: store, indexName, model: embedder, expand: { before: 1 } });
-    const { sources } = await tool.execute({ queryText: 'E2042 disk', topK: 1 }, { onFailure: 'throw' });
-    expect(sources).toMatchObject([{ path: [], records: [{}, {}] }]);
   });
 });

@@ -108,11 +108,6 @@ describe('ingest with further vectors', () => {
   ])('rejects %s', async (_what, vectors) => {
     await expect(run({ vectors: vectors as never })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
   });
-
-  it('rejects documents whose metadata would name a chunk', async () => {
-    const documents = [MDocument.fromText('Text.', { source: 'a', vectorOf: 'x' })];
-    await expect(run({ documents })).rejects.toMatchObject({ code: 'INGEST_METADATA_RESERVED' });
-  });
 });
 
 describe('queryChunks', () => {
@@ -161,13 +156,6 @@ describe('query tools over further vectors', () => {
     const { sources } = await callTool(tool, { queryText: 'Which use-thing has number 3?', topK: 2 });
     expect(sources).toHaveLength(2);
     expect(sources[0]?.document).toContain('Facts on users');
-  });
-
-  it('return chunks for a planned question', async () => {
-    await run();
-    const question = 'Which use-thing has number 3?';
-    const { matches } = await retrieve({ question, vectorStore: store, indexName, model: embedder, topK: 2 });
-    expect(matches).toMatchObject([{ document: expect.stringContaining('Facts on users') }, { metadata: {} }]);
   });
 
   it('return chunks of a graph', async () => {

@@ -156,12 +156,6 @@ describe('a text that is stored at several places', () => {
     const list = createVectorQueryTool({ vectorStore, indexName, mode: 'filter' });
     expect((await list.execute({}, throwing)).sources).toHaveLength(4);
   });
-
-  it('cannot name its places itself', async () => {
-    await expect(storeAll([MDocument.fromText('Text.', { source: 'a', alsoIn: ['b'] })])).rejects.toMatchObject({
-      code: 'INGEST_METADATA_RESERVED',
-    });
-  });
 });
 
 describe('mergeCopies', () => {

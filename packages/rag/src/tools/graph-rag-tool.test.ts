@@ -241,17 +241,6 @@ describe('createGraphRAGTool', () => {
       });
     });
 
-    it('of the embedding model is named, with its cause', async () => {
-      await using store = new LocalVector();
-      await fill(store, facts);
-      const cause = new Error('out of quota');
-      const failing = { ...model, embed: () => Promise.reject(cause) };
-      await expect(callTool(toolOver(store, { model: failing, seeds: 'vector' }), 'x')).rejects.toMatchObject({
-        code: 'GRAPH_QUERY_FAILED',
-        cause,
-      });
-    });
-
     it('is a missing store, a missing index, another dimension, and a bad filter', async () => {
       await using store = new LocalVector();
       await fill(store, facts);

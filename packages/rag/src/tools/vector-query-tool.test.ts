@@ -71,12 +71,6 @@ describe('createVectorQueryTool', () => {
     expect(await idsFoundBy(strict, nonsense, inContext({ minConfidence: 0 }))).not.toEqual([]);
   });
 
-  it('returns up to ten passages when topK is left out, separated by blank lines', async () => {
-    const { relevantContext, sources } = await callTool(create(), 'animals');
-    expect(sources).toHaveLength(3);
-    expect(relevantContext.split('\n\n')).toEqual(sources.map(({ document }, index) => `[${index + 1}] ${document}`));
-  });
-
   it('leaves sources out and adds vectors on request', async () => {
     expect((await callTool(create({ includeSources: false }), 'cat')).sources).toEqual([]);
     const { sources } = await callTool(create({ includeVectors: true }), { queryText: 'cat', topK: 1 });
@@ -95,28 +89,10 @@ describe('createVectorQueryTool', () => {
     expect(sources[0]).toMatchObject({ id: 'plain', document: 'A plain passage.' });
   });
 
-  it('has the documented id and description', () => {
-    expect(create({ vectorStoreName: 'local' })).toMatchObject({ id: 'VectorQuery local animals Tool' });
-    expect(create()).toMatchObject({
-      id: 'VectorQuery DirectVectorStore animals Tool',
-      description: expect.stringContaining('question'),
-    });
-  });
-
   it.each([
-    ['maxTokens', '10'],
-    ['minConfidence', 'high'],
     ['minConfidence', 50],
-    ['includeSources', 'no'],
-    ['includeVectors', 1],
-    ['indexName', 5],
-    ['vectorStoreName', 5],
-    ['databaseConfig', 'tenant-a'],
     ['databaseConfig', { local: 'tenant-a' }],
-    ['fusion', 0.5],
-    ['mmr', true],
     ['reranker', 'openai/gpt-5.1'],
-    ['providerOptions', { openai: 512 }],
   ])('rejects a wrong %s of the request context: %s', async (name, value) => {
     await expect(callTool(create(), 'cat', inContext({ [name]: value }))).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
@@ -137,31 +113,6 @@ describe('createVectorQueryTool', () => {
       inContext({ databaseConfig: undefined, indexName: undefined, minConfidence: undefined }),
     );
     expect(asked).toEqual([expect.objectContaining({ namespace: 'a', indexName: 'animals' })]);
-  });
-
-  it('is overridden by the request context', async () => {
-    await fill(store, 'other', [{ id: 'only', text: 'Another index.', metadata: { kind: 'pet', year: 1 } }]);
-    const context = inContext({ indexName: 'other', includeVectors: true, topK: 1 });
-    const { sources } = await callTool(create(), { queryText: 'cat', topK: 3 }, context);
-    expect(sources.map(({ id }) => id)).toEqual(['only']);
-    expect(sources[0]?.vector).not.toEqual([]);
-  });
-
-  it('asks a resolver for the store of each call', async () => {
-    const tenants: Record<string, LocalVector> = { a: store, b: new LocalVector() };
-    await fill(tenants['b'] as LocalVector, 'animals', [
-      { id: 'secret', text: 'Tenant b only.', metadata: { kind: 'pet', year: 1 } },
-    ]);
-    const tool = create({
-      vectorStore: async ({ requestContext }) => {
-        const found = tenants[requestContext?.get('tenantId')];
-        if (!found) throw new Error('tenantId is required in request context');
-        return found;
-      },
-    });
-    expect(await idsFoundBy(tool, 'cat', inContext({ tenantId: 'b' }))).toEqual(['secret']);
-    expect(await idsFoundBy(tool, 'cat', inContext({ tenantId: 'a' }))).not.toContain('secret');
-    await expect(callTool(tool, 'cat')).rejects.toThrow('tenantId is required');
   });
 
   it('passes a store its own block of databaseConfig and nothing else', async () => {
@@ -393,13 +344,6 @@ describe('vectorStoreName of createVectorQueryTool', () => {
     expect(await callTool(create(), 'cat', context)).toMatchObject(found);
   });
 
-  it('is not looked up when the function that chooses a store returns none', async () => {
-    const chooser = create({ vectorStoreName: 'pinecone', vectorStore: () => undefined as never });
-    await expect(chooser.execute({ queryText: 'cat' }, { mastra })).rejects.toMatchObject({
-      code: 'VECTOR_STORE_MISSING',
-    });
-  });
-
   it('is refused when it is something else', async () => {
     const message =
       "'vectorStore' must be a vector store, a registry with getVector(name), or a function, not an object.";
@@ -438,14 +382,6 @@ describe('failures of createVectorQueryTool', () => {
     });
   });
 
-  it('say what to do when there is no store', async () => {
-    const tool = createVectorQueryTool({ vectorStoreName: 'pinecone', indexName: 'docs', model });
-    await expect(callTool(tool, 'cat')).rejects.toMatchObject({
-      code: 'VECTOR_STORE_MISSING',
-      message: expect.stringContaining("'pinecone'"),
-    });
-  });
-
   it.each([0, -1, 'many', null])('refuse topK %j of the request context', async (topK) => {
     const call = callTool(create(), 'cat', inContext({ topK: topK ?? Number.NaN }));
     await expect(call).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
@@ -472,20 +408,7 @@ describe('failures of createVectorQueryTool', () => {
 });
 
 describe('the reranker of createVectorQueryTool', () => {
-  const byLength = { getRelevanceScore: async (_query: string, text: string) => text.length / 100 };
   const weights = { semantic: 1, vector: 0, position: 0 };
-
-  it('decides the order, and how many passages are returned', async () => {
-    const reranker = { model: byLength, options: { weights, topK: 2 } };
-    const { sources, relevantContext } = await callTool(create({ reranker }), 'cat');
-    expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat']);
-    expect(relevantContext).toMatch(/^\[1\] Whales/);
-  });
-
-  it('returns topK results by default, and can be set in the request context', async () => {
-    const reranker = { model: byLength, options: { weights } };
-    expect(await idsFoundBy(create(), 'cat', inContext({ reranker }))).toEqual(['whale', 'cat', 'dog']);
-  });
 
   it.each([
     ['four times as many passages as the call returns', {}, 2, 8],
@@ -515,13 +438,6 @@ describe('the reranker of createVectorQueryTool', () => {
     const fails = { getRelevanceScore: () => Promise.reject(new Error('down')) };
     const search = create({ reranker: { model: fails }, filter: { kind: 'bird' } });
     expect(await callTool(search, 'cat')).toMatchObject({ sources: [] });
-  });
-
-  it('fails the call when it fails', async () => {
-    const reranker = { model: { getRelevanceScore: () => Promise.reject(new Error('down')) } };
-    await expect(callTool(create({ reranker }), 'cat')).rejects.toMatchObject({
-      code: 'RERANK_FAILED',
-    });
   });
 });
 
