@@ -85,11 +85,13 @@ async function startInstance(
   return { server, url };
 }
 
-async function startTwo(
-  config: Partial<MCPServerConfig> = {},
-  options: ListenOptions = {},
-): Promise<[StartedInstance, StartedInstance]> {
-  return [await startInstance(config, options), await startInstance(config, options)];
+/** Two instances, and a session that the first has opened. */
+async function startShared(
+  config?: Partial<MCPServerConfig>,
+  options?: ListenOptions,
+): Promise<{ a: StartedInstance; b: StartedInstance; session: Record<string, string> }> {
+  const [a, b] = [await startInstance(config, options), await startInstance(config, options)];
+  return { a, b, session: await openSession(a.url) };
 }
 
 function openSession(url: string, capabilities: object = { elicitation: {} }): Promise<Record<string, string>> {
@@ -100,13 +102,26 @@ function call(url: string, headers: Record<string, string>, name: string, args: 
   return send(url, { headers, body: rpc('tools/call', { name, arguments: args }, 7) });
 }
 
-function streamCall(
-  url: string,
-  headers: Record<string, string>,
-  name: string,
-  args: object = {},
-): Promise<EventReader> {
-  return readEvents(url, { method: 'POST', headers, body: rpc('tools/call', { name, arguments: args }, 7) });
+function streamCall(url: string, headers: Record<string, string>, name: string): Promise<EventReader> {
+  const body = rpc('tools/call', { name, arguments: { gate: 'one' } }, 7);
+  return readEvents(url, { method: 'POST', headers, body });
+}
+
+async function streamWaiting(url: string, headers: Record<string, string>): Promise<EventReader> {
+  const stream = await streamCall(url, headers, 'wait');
+  await eventually(() => expect(messagesOf(stream)).toHaveLength(1));
+  return stream;
+}
+
+/** Breaks the stream of a call that waits, and returns the id of its last event. */
+async function loseStream(url: string, headers: Record<string, string>): Promise<string> {
+  const stream = await streamWaiting(url, headers);
+  stream.destroy();
+  return stream.events[0]?.id ?? '';
+}
+
+function readStream(url: string, session: Record<string, string>, last?: string): Promise<EventReader> {
+  return readEvents(url, { headers: { ...session, ...(last !== undefined && { 'last-event-id': last }) } });
 }
 
 function methodsOf(reader: EventReader): string[] {
@@ -139,11 +154,9 @@ describe('a session of several instances', () => {
   });
 
   test('ends everywhere with DELETE at any of them', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const stream = await readEvents(a.url, { headers: session });
-    const running = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(gates.size).toBe(1));
+    const { a, b, session } = await startShared();
+    const stream = await readStream(a.url, session);
+    const running = await streamWaiting(a.url, session);
     expect((await send(b.url, { method: 'DELETE', headers: session })).status).toBe(200);
     await Promise.all([stream.ended, running.ended]);
     expect(aborted).toEqual(['one']);
@@ -154,8 +167,7 @@ describe('a session of several instances', () => {
   });
 
   test('survives the graceful end of an instance', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
+    const { a, b, session } = await startShared();
     await a.server.close();
     expect((await call(b.url, session, 'whoAmI')).status).toBe(200);
   });
@@ -163,8 +175,7 @@ describe('a session of several instances', () => {
   test('ends when its lifetime in the store is over, independent of the clocks of the instances', async () => {
     let now = 0;
     store = new InMemoryStore(() => now);
-    const [a, b] = await startTwo({}, { idleTimeout: 60_000 });
-    const session = await openSession(a.url);
+    const { a, b, session } = await startShared({}, { idleTimeout: 60_000 });
     now += 50_000;
     expect((await call(b.url, session, 'whoAmI')).status).toBe(200);
     now += 70_000;
@@ -174,8 +185,7 @@ describe('a session of several instances', () => {
   });
 
   test('is refused with 503 while the store is unavailable', async () => {
-    const a = await startInstance();
-    const session = await openSession(a.url);
+    const { a, session } = await startShared();
     const get = vi.spyOn(store, 'get').mockRejectedValue(new Error('connection refused'));
     const { status, json } = await call(a.url, session, 'whoAmI');
     expect([status, json.error.message]).toEqual([503, expect.stringContaining('unavailable; try again later')]);
@@ -190,7 +200,7 @@ describe('a session of several instances', () => {
   });
 
   test('is not found when its record was damaged', async () => {
-    const [a, b] = await startTwo();
+    const { a, b } = await startShared();
     for (const value of ['not JSON', 'null', '{}', '{"principal":""}']) {
       const session = await openSession(a.url);
       await store.put(`session/Shared/${session['mcp-session-id']}`, value);
@@ -200,8 +210,7 @@ describe('a session of several instances', () => {
   });
 
   test('keeps its principal when its record is replaced with one of another caller', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
+    const { a, b, session } = await startShared();
     const key = `session/Shared/${session['mcp-session-id']}`;
     const state = JSON.parse((await store.get(key))?.value ?? '') as object;
     await store.put(key, JSON.stringify({ ...state, owner: 'other' }));
@@ -210,16 +219,14 @@ describe('a session of several instances', () => {
   });
 
   test('is refused when the generator of ids repeats one of another instance', async () => {
-    const [a, b] = await startTwo({}, { sessionIdGenerator: () => 'always-the-same' });
-    expect((await send(a.url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
+    const { b } = await startShared({}, { sessionIdGenerator: () => 'always-the-same' });
     const second = await send(b.url, { body: rpc('initialize', initializeParams) });
     expect(second.json.error).toMatchObject({ code: -32603 });
     expect((await call(b.url, { 'mcp-session-id': 'always-the-same' }, 'whoAmI')).status).toBe(200);
   });
 
   test('keeps both of two changes that two instances make at once', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
+    const { a, b, session } = await startShared();
     const uris = Array.from({ length: 20 }, (_, index) => `file:///${index}`);
     const answers = await Promise.all(
       uris.map((uri, index) =>
@@ -232,10 +239,8 @@ describe('a session of several instances', () => {
   });
 
   test('is served to the end of its calls when its instance closes', async () => {
-    const a = await startInstance({}, { shutdownGrace: 20_000 });
-    const session = await openSession(a.url);
-    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(gates.size).toBe(1));
+    const { a, session } = await startShared({}, { shutdownGrace: 20_000 });
+    const stream = await streamWaiting(a.url, session);
     const closing = a.server.close();
     await new Promise((resolve) => setImmediate(resolve));
     gates.get('one')?.();
@@ -251,10 +256,8 @@ describe('a session of several instances', () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       return append(...args);
     });
-    const a = await startInstance({}, { shutdownGrace: 20_000 });
-    const session = await openSession(a.url);
-    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(messagesOf(stream)).toHaveLength(1));
+    const { a, session } = await startShared({}, { shutdownGrace: 20_000 });
+    const stream = await streamWaiting(a.url, session);
     gates.get('one')?.();
     await a.server.close();
     await stream.ended;
@@ -266,8 +269,7 @@ describe('a session of several instances', () => {
     const second = await a.server.listen({ shutdownGrace: 100 });
     const session = await openSession(a.url);
     expect((await call(second.url, session, 'whoAmI')).status).toBe(200);
-    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(gates.size).toBe(1));
+    const stream = await streamWaiting(a.url, session);
     await second.close();
     gates.get('one')?.();
     await stream.ended;
@@ -283,8 +285,7 @@ describe('a session of several instances', () => {
   });
 
   test('is served by an instance whose inbox is open, also after a failure', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
+    const { b, session } = await startShared();
     const subscribe = vi.spyOn(store, 'subscribe').mockRejectedValue(new Error('connection refused'));
     expect((await call(b.url, session, 'whoAmI')).status).toBe(503);
     expect(await store.keys('instance/')).toHaveLength(1);
@@ -302,8 +303,7 @@ describe('a session of several instances', () => {
   });
 
   test('changes although the store lost its newest record, as after a failover', async () => {
-    const a = await startInstance();
-    const session = await openSession(a.url);
+    const { a, session } = await startShared();
     const setLevel = (level: string): Promise<WireAnswer> =>
       send(a.url, { headers: session, body: rpc('logging/setLevel', { level }) });
     let record = (await store.get(`session/Shared/${session['mcp-session-id']}`)) as { value: string; version: number };
@@ -323,8 +323,8 @@ describe('a session of several instances', () => {
 
 describe('a request to the client', () => {
   test('is not answered by another session, which knows its id', async () => {
-    const [a, b] = await startTwo();
-    const [session, thief] = [await openSession(a.url), await openSession(a.url)];
+    const { a, b, session } = await startShared();
+    const thief = await openSession(a.url);
     const stream = await streamCall(b.url, session, 'ask');
     const question = await eventually(() => {
       expect(messagesOf(stream)).toHaveLength(1);
@@ -339,8 +339,7 @@ describe('a request to the client', () => {
   });
 
   test('gets no response that no instance can receive', async () => {
-    const a = await startInstance();
-    const session = await openSession(a.url);
+    const { a, session } = await startShared();
     const answer = (id: string): Promise<WireAnswer> =>
       send(a.url, { headers: session, body: { jsonrpc: '2.0', id, result: {} } });
     const dead = await answer('server-0123456789abcdef-1');
@@ -349,9 +348,8 @@ describe('a request to the client', () => {
   });
 
   test('is sent outside of a call to a session that another instance opened', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const stream = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared();
+    const stream = await readStream(a.url, session);
     const requestedSchema = { type: 'object', properties: {} } as const;
     const asked = b.server.elicitation.sendRequest(
       { message: 'Sure?', requestedSchema },
@@ -365,16 +363,13 @@ describe('a request to the client', () => {
     const body = { jsonrpc: '2.0', id: question.id, result: { action: 'decline' } };
     expect((await send(a.url, { headers: session, body })).status).toBe(202);
     expect(await asked).toMatchObject({ action: 'decline' });
-    stream.destroy();
   });
 });
 
 describe('a message for another instance', () => {
   test('cancels a request there', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(gates.size).toBe(1));
+    const { a, b, session } = await startShared();
+    const stream = await streamWaiting(a.url, session);
     const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
     const other = await openSession(a.url);
     expect((await send(b.url, { headers: other, body })).status).toBe(202);
@@ -384,8 +379,7 @@ describe('a message for another instance', () => {
   });
 
   test('changes the log level there', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
+    const { a, b, session } = await startShared();
     await call(b.url, session, 'whoAmI');
     await send(a.url, { headers: session, body: rpc('logging/setLevel', { level: 'error' }) });
     const answering = call(b.url, session, 'wait', { gate: 'one' });
@@ -400,11 +394,10 @@ describe('a message for another instance', () => {
 
 describe('a standalone event stream', () => {
   test('receives changes from any instance, once, and only those that the client subscribed to', async () => {
-    const [a, b] = await startTwo();
+    const { a, b, session } = await startShared();
     const c = await startInstance();
-    const session = await openSession(a.url);
     for (const { url } of [a, b, c]) await call(url, session, 'whoAmI');
-    const stream = await readEvents(b.url, { headers: session });
+    const stream = await readStream(b.url, session);
     const subscribe = (uri: string): Promise<WireAnswer> =>
       send(a.url, { headers: session, body: rpc('resources/subscribe', { uri }) });
     await subscribe('file:///a');
@@ -413,13 +406,11 @@ describe('a standalone event stream', () => {
     await a.server.toolActions.notifyListChanged();
     await eventually(() => expect(methodsOf(stream)).toContain('notifications/tools/list_changed'));
     expect(methodsOf(stream)).toEqual(['notifications/resources/updated', 'notifications/tools/list_changed']);
-    stream.destroy();
   });
 
   test('receives the messages that another instance sends outside of responses', async () => {
-    const [a, b] = await startTwo({}, { enableJsonResponse: true });
-    const session = await openSession(a.url);
-    const stream = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared({}, { enableJsonResponse: true });
+    const stream = await readStream(a.url, session);
     const answering = call(b.url, session, 'wait', { gate: 'one' });
     await eventually(() => expect(gates.size).toBe(1));
     gates.get('one')?.();
@@ -427,13 +418,11 @@ describe('a standalone event stream', () => {
     await eventually(() =>
       expect(messagesOf(stream).map(({ params }) => params.data)).toEqual(['started', 'continued']),
     );
-    stream.destroy();
   });
 
   test('moves to the instance that the client opens it at, and continues after the last event', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const first = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared();
+    const first = await readStream(a.url, session);
     await b.server.toolActions.notifyListChanged();
     await eventually(() => expect(methodsOf(first)).toEqual(['notifications/tools/list_changed']));
     const last = first.events.at(-1)?.id ?? '';
@@ -441,7 +430,7 @@ describe('a standalone event stream', () => {
     await first.ended;
     await closing;
     await b.server.resources.notifyListChanged();
-    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    const second = await readStream(b.url, session, last);
     await b.server.toolActions.notifyListChanged();
     // The change that no instance sent is announced again.
     await eventually(() =>
@@ -451,61 +440,51 @@ describe('a standalone event stream', () => {
         'notifications/tools/list_changed',
       ]),
     );
-    second.destroy();
   });
 
   test('is resumed after a long quiet time of a session with a longer idleTimeout', async () => {
     let elapsed = 0;
     store = new InMemoryStore(() => Date.now() + elapsed);
-    const [a, b] = await startTwo({}, { idleTimeout: 2 * 3_600_000 });
-    const session = await openSession(a.url);
-    const first = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared({}, { idleTimeout: 2 * 3_600_000 });
+    const first = await readStream(a.url, session);
     await eventually(() => expect(first.events).toHaveLength(1));
     const last = first.events[0]?.id ?? '';
     first.destroy();
     elapsed = 3_600_000;
-    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    const second = await readStream(b.url, session, last);
     expect(second.status).toBe(200);
-    second.destroy();
   });
 
   test('announces the lists of a server that was mounted meanwhile when it moves', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const first = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared();
+    await readStream(a.url, session);
     await b.server.mount('other', new MCPServer({ name: 'Other', version: '1.0.0', tools: {} }));
-    const second = await readEvents(b.url, { headers: session });
+    const second = await readStream(b.url, session);
     await eventually(() => expect(methodsOf(second)).toContain('notifications/prompts/list_changed'));
-    first.destroy();
-    second.destroy();
   });
 
   test('ends at an instance that begins to drain', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const first = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared();
+    const first = await readStream(a.url, session);
     await a.server.drain();
     await first.ended;
-    const second = await readEvents(b.url, { headers: session });
+    const second = await readStream(b.url, session);
     await a.server.toolActions.notifyListChanged();
     await eventually(() => expect(methodsOf(second)).toContain('notifications/tools/list_changed'));
-    second.destroy();
   });
 
   test('ends at the instance that had it when the client opens it at another one', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const first = await readEvents(a.url, { headers: session });
-    expect((await readEvents(a.url, { headers: session })).status).toBe(409);
-    const second = await readEvents(b.url, { headers: session });
+    const { a, b, session } = await startShared();
+    const first = await readStream(a.url, session);
+    expect((await readStream(a.url, session)).status).toBe(409);
+    const second = await readStream(b.url, session);
     await first.ended;
     await a.server.toolActions.notifyListChanged();
     await eventually(() => expect(methodsOf(second)).toContain('notifications/tools/list_changed'));
-    second.destroy();
   });
 
   test('is open at one instance when the client opens it at two at once', async () => {
-    const instances = await startTwo();
+    const { a, b, session } = await startShared();
     const append = store.append.bind(store);
     vi.spyOn(store, 'append').mockImplementation(async (...args) => {
       const id = await append(...args);
@@ -513,26 +492,22 @@ describe('a standalone event stream', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return id;
     });
-    const session = await openSession(instances[0].url);
-    await call(instances[1].url, session, 'whoAmI');
+    await call(b.url, session, 'whoAmI');
     const open = new Set<EventReader>();
-    const streams = await Promise.all(
-      instances.map(async ({ url }) => {
-        const stream = await readEvents(url, { headers: session });
+    await Promise.all(
+      [a, b].map(async ({ url }) => {
+        const stream = await readStream(url, session);
         if (stream.status === 200) open.add(stream);
         void stream.ended.then(() => open.delete(stream));
-        return stream;
       }),
     );
     await eventually(() => expect(open.size).toBe(1));
-    for (const stream of streams) stream.destroy();
   });
 
   test('ends with its session also when the message about that is lost', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
-    const [a, b] = await startTwo({}, { idleTimeout: 60_000 });
-    const session = await openSession(a.url);
-    const stream = await readEvents(a.url, { headers: session });
+    const { a, b, session } = await startShared({}, { idleTimeout: 60_000 });
+    const stream = await readStream(a.url, session);
     const publish = vi.spyOn(store, 'publish').mockResolvedValue();
     await send(b.url, { method: 'DELETE', headers: session });
     publish.mockRestore();
@@ -543,13 +518,9 @@ describe('a standalone event stream', () => {
 
 describe('the event stream of a call', () => {
   test('is resumed at another instance while the call runs', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const first = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(messagesOf(first)).toHaveLength(1));
-    const last = first.events[0]?.id ?? '';
-    first.destroy();
-    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    const { a, b, session } = await startShared();
+    const last = await loseStream(a.url, session);
+    const second = await readStream(b.url, session, last);
     await eventually(() => expect(messagesOf(second)).toHaveLength(1));
     // If this stream breaks before its first message, the client must know where to continue.
     expect(second.events[0]).toMatchObject({ id: last, data: '' });
@@ -561,48 +532,41 @@ describe('the event stream of a call', () => {
       { id: 7, result: { content: [{ text: 'done one' }] } },
     ]);
     // Complete: what is left is replayed.
-    const third = await readEvents(a.url, { headers: { ...session, 'last-event-id': second.events.at(-2)?.id ?? '' } });
+    const third = await readStream(a.url, session, second.events.at(-2)?.id ?? '');
     await third.ended;
     expect(messagesOf(third)).toMatchObject([{ id: 7 }]);
-    const end = { headers: { ...session, 'last-event-id': third.events.at(-1)?.id ?? '' } };
-    expect((await readEvents(b.url, end)).status).toBe(400);
+    const end = third.events.at(-1)?.id ?? '';
+    expect((await readStream(b.url, session, end)).status).toBe(400);
   });
 
   test('is not resumed by another session, or after an unknown event', async () => {
-    const [a, b] = await startTwo();
-    const [session, thief] = [await openSession(a.url), await openSession(a.url)];
-    const first = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(messagesOf(first)).toHaveLength(1));
-    const last = first.events[0]?.id ?? '';
+    const { a, b, session } = await startShared();
+    const thief = await openSession(a.url);
+    const last = await loseStream(a.url, session);
     for (const [headers, id] of [
       [thief, last],
       [session, `${last}9`],
       [session, 'x'],
       [session, `${String(session['mcp-session-id'])}/own_1`],
     ] as const) {
-      const { status } = await readEvents(b.url, { headers: { ...headers, 'last-event-id': id } });
+      const { status } = await readStream(b.url, headers, id);
       expect(status).toBe(400);
     }
-    first.destroy();
   });
 
   test('ends with an error when the instance that ran the call is dead', async () => {
-    const [a, b] = await startTwo();
-    const session = await openSession(a.url);
-    const first = await streamCall(a.url, session, 'wait', { gate: 'one' });
-    await eventually(() => expect(messagesOf(first)).toHaveLength(1));
-    const last = first.events[0]?.id ?? '';
-    first.destroy();
+    const { a, b, session } = await startShared();
+    const last = await loseStream(a.url, session);
     const [, instance] = /\/([\da-f]{16})\./.exec(last) ?? [];
     await store.delete(`instance/Shared/${instance}`);
-    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    const second = await readStream(b.url, session, last);
     await second.ended;
     expect(messagesOf(second)).toMatchObject([
       { params: { data: 'started' } },
       { id: 7, error: { message: expect.stringContaining('has ended') } },
     ]);
     // Clients of the official SDK 1.x resume after an error.
-    const end = { headers: { ...session, 'last-event-id': second.events.at(-1)?.id ?? '' } };
-    for (const { url } of [a, b]) expect((await readEvents(url, end)).status).toBe(400);
+    const end = second.events.at(-1)?.id ?? '';
+    for (const { url } of [a, b]) expect((await readStream(url, session, end)).status).toBe(400);
   });
 });
