@@ -101,16 +101,6 @@ describe('estimates of quantized rows', () => {
     }
   });
 
-  it('lose nothing to the zeros that fill up a row', () => {
-    const quantized = QuantizedRows.create(1, { isUnit: false }) as QuantizedRows;
-    quantized.reserve(1);
-    quantized.set(0, Float32Array.of(1));
-    const [block] = quantized.estimate(Float32Array.of(1), 1, 1);
-    // The high half of 119 is 112: that is what is known, and what it may lack.
-    expect(block?.atMost[0]).toBeCloseTo(112 / 119 + 7 / 119, 3);
-    expect(block?.estimate(0).error).toBeCloseTo(0, 3);
-  });
-
   it('are not made where sums of products could need more than 32 bits', () => {
     expect(QuantizedRows.create(150_000, { isUnit: true })).toBeUndefined();
   });

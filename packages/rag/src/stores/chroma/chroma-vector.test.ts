@@ -72,6 +72,7 @@ describe.skipIf(address === '')('Chroma', () => {
 
     it('applies whereDocument to pages and records as to queries', async () => {
       const { store } = await open(address);
+      expect(store.databaseConfigKey).toBe('chroma');
       const indexName = 'listed';
       await store.createIndex({ indexName, dimension: 1 });
       const ids = ['a', 'b', 'c', 'd'];

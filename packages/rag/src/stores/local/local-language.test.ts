@@ -57,31 +57,6 @@ describe('the language of an index in LocalVector', () => {
     expect(await find(store, 'Haus')).toContain('t0');
   });
 
-  it('is the given one for all texts', async () => {
-    const store = new LocalVector();
-    await fill(store, ['Kündigungsfristen', 'Mietvertrag'], 'german');
-    expect(await find(store, 'Kündigung')).toEqual(['t0']);
-    expect(await find(store, 'Verträge')).toEqual(['t1']);
-  });
-
-  it('cannot change', async () => {
-    const path = await newFolder();
-    const store = new LocalVector({ path });
-    await fill(store, ['Häuser'], 'de');
-    const create = (language?: string): Promise<void> =>
-      store.createIndex({ indexName: 'texts', dimension: 1, ...(language !== undefined && { language }) });
-    await create();
-    await create('de-AT');
-    await expect(create('en')).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
-      message: expect.stringContaining("language 'de', not 'en'"),
-    });
-    await store.close();
-    const again = new LocalVector({ path });
-    expect(await find(again, 'Haus')).toEqual(['t0']);
-    await again.close();
-  });
-
   it('must be known', async () => {
     const store = new LocalVector();
     for (const language of ['klingon', '', 42 as unknown as string, null as unknown as string])

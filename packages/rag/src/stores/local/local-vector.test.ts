@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
-import { describeWords } from '../describe-words.fixture.js';
+import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LocalVector } from './index.js';
 
 describeVectorStore(
@@ -11,6 +11,7 @@ describeVectorStore(
   (store) => store.close(),
 );
 describeWords('LocalVector', async () => new LocalVector(), { close: (store) => store.close(), runs: 60 });
+describeLanguage('LocalVector', async () => new LocalVector());
 
 describeVectorStore(
   'LocalVector in a folder',

@@ -1,5 +1,5 @@
 import { describeVectorStore } from '@quiver/devtools/stores';
-import { describeWords } from '../describe-words.fixture.js';
+import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { PgVector } from './index.js';
 import { databasesForTests } from './open-stores.fixture.js';
 
@@ -7,6 +7,11 @@ const { databases } = databasesForTests();
 
 for (const database of databases) {
   describeVectorStore(
+    `PgVector on ${database.name}`,
+    async () => new PgVector(await database.open()),
+    (store) => store.close(),
+  );
+  describeLanguage(
     `PgVector on ${database.name}`,
     async () => new PgVector(await database.open()),
     (store) => store.close(),

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { startServer } from '../../http-server.fixture.js';
 
 type Metadata = Record<string, string | number | boolean | string[]>;
 
@@ -27,41 +28,29 @@ export class FakePinecone {
   latency = 0;
   /** Pending requests, without those of clients that disconnected. */
   waiting = 0;
-  #server: Server | undefined;
+  url = '';
+  close = (): void => {};
   #indexes = new Map<string, FakeIndex>();
 
   async listen(): Promise<string> {
-    this.#server = createServer((request, response) => {
-      let body = '';
-      request.setEncoding('utf8').on('data', (part: string) => (body += part));
-      request.on('end', () => {
-        this.requests.push({ path: request.url ?? '', body });
-        const reply = (): void => {
-          const [status, answer] = this.#answer(request, body);
-          response.writeHead(status, { 'content-type': 'application/json' });
-          response.end(JSON.stringify(answer));
-        };
-        if (this.latency === 0) return reply();
-        this.waiting += 1;
-        const timer = setTimeout(reply, this.latency);
-        response.on('close', () => {
-          this.waiting -= 1;
-          clearTimeout(timer);
-        });
+    const { url, close } = await startServer(async (request, response) => {
+      const body = await text(request);
+      this.requests.push({ path: request.url ?? '', body });
+      const reply = (): void => {
+        const [status, answer] = this.#answer(request, body);
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(answer));
+      };
+      if (this.latency === 0) return reply();
+      this.waiting += 1;
+      const timer = setTimeout(reply, this.latency);
+      response.on('close', () => {
+        this.waiting -= 1;
+        clearTimeout(timer);
       });
     });
-    await new Promise<void>((resolve) => void this.#server?.listen(0, '127.0.0.1', resolve));
-    return this.url;
-  }
-
-  close(): void {
-    this.#server?.closeAllConnections();
-    this.#server?.close();
-  }
-
-  get url(): string {
-    const address = this.#server?.address() as AddressInfo | undefined;
-    return `http://127.0.0.1:${address?.port}`;
+    Object.assign(this, { url, close });
+    return url;
   }
 
   #answer(request: IncomingMessage, text: string): [number, unknown] {

@@ -83,6 +83,7 @@ describe('PineconeVector', () => {
   });
 
   it('keeps namespaces apart', async () => {
+    expect(store.databaseConfigKey).toBe('pinecone');
     await store.upsert({ indexName, ids: ['p'], vectors: [[1, 0]] });
     await store.upsert({ indexName, ids: ['d'], vectors: [[1, 0]], namespace: 'development' });
     const query = { indexName, queryVector: [1, 0] };

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { startServer } from '../../http-server.fixture.js';
 
 interface Sparse {
   indices: number[];
@@ -37,45 +37,33 @@ export class FakeQdrant {
   readonly requests: { method: string; path: string; body: string; apiKey: string | undefined }[] = [];
   /** Called before a request is answered, with its path. */
   onRequest: (path: string) => Promise<void> | void = () => {};
-  #server: Server | undefined;
+  close = (): void => {};
   readonly #collections = new Map<string, Collection>();
 
   async listen(): Promise<string> {
-    this.#server = createServer((request, response) => {
-      let body = '';
-      request.setEncoding('utf8').on('data', (part: string) => (body += part));
-      request.on('end', async () => {
-        const path = request.url ?? '/';
-        this.requests.push({
-          method: request.method ?? '',
-          path,
-          body,
-          apiKey: request.headers['api-key']?.toString(),
-        });
-        await this.onRequest(path);
-        const [status, answer] = this.#respond(request, body);
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(answer));
-      });
+    const { url, close } = await startServer(async (request, response) => {
+      const { method = '', url: path = '/', headers } = request;
+      const body = await text(request);
+      this.requests.push({ method, path, body, apiKey: headers['api-key']?.toString() });
+      await this.onRequest(path);
+      const [status, answer] = this.#respond(method, path, body);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
     });
-    await new Promise<void>((resolve) => void this.#server?.listen(0, '127.0.0.1', resolve));
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
+    this.close = close;
+    return url;
   }
 
-  close(): void {
-    this.#server?.closeAllConnections();
-    this.#server?.close();
-  }
-
-  #respond(request: IncomingMessage, text: string): [number, unknown] {
+  #respond(method: string, path: string, text: string): [number, unknown] {
     try {
       if (Buffer.byteLength(text) > largestBody) throw new Failure(413, 'Payload reached size limit.');
       const body = text === '' ? {} : JSON.parse(text);
       if (/\\ud[89a-f]/i.test(JSON.stringify(body).replaceAll('\\\\', '')))
         throw new Failure(400, 'Format error in JSON body: unexpected end of hex escape');
-      const { pathname } = new URL(request.url ?? '/', 'http://fake');
-      return [200, { result: this.#answer(request.method ?? '', pathname, body), status: 'ok', time: 0 }];
+      return [
+        200,
+        { result: this.#answer(method, new URL(path, 'http://fake').pathname, body), status: 'ok', time: 0 },
+      ];
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return [error.status, { status: { error: error.message }, time: 0 }];
