@@ -1,4 +1,4 @@
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -7,13 +7,13 @@ import * as sdk from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { inspect } from '../../test/clients/inspect.ts';
+import { connectV1, connectV2, modernPin, type RealClient } from '../../test/clients/real-clients.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
 import { MCPServer } from './mcp-server.js';
 import type { McpHttpServer } from './http/listen.js';
 
 const spawnOptions = commandFor('stdio-server.ts');
-const identity = { name: 'interop', version: '1.0.0' };
 
 const server = new MCPServer({ name: 'Example', version: '1.2.3', instructions: 'Be kind.', tools: exampleTools });
 let sessions: McpHttpServer;
@@ -24,47 +24,22 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Common interface of the clients of both SDK versions. */
-interface AnyClient {
-  listTools(): Promise<{ tools: { name: string }[] }>;
-  callTool(params: { name: string; arguments?: Record<string, unknown> }, ...rest: unknown[]): Promise<unknown>;
-  getInstructions(): string | undefined;
-  close(): Promise<void>;
-}
-
-const v2 = (mode: 'legacy' | 'auto' | { pin: string }): ClientV2 =>
-  new ClientV2(identity, { versionNegotiation: { mode } });
-
-async function connectV1(transport: StdioV1 | HttpV1): Promise<AnyClient> {
-  const client = new ClientV1(identity);
-  // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
-  return client as AnyClient;
-}
-
-async function connectV2(mode: Parameters<typeof v2>[0], transport: StdioV2 | HttpV2): Promise<AnyClient> {
-  const client = v2(mode);
-  await client.connect(transport);
-  return client as AnyClient;
-}
-
-const pin = { pin: MODERN_VERSION };
-const clients: [string, () => Promise<AnyClient>][] = [
+const clients: [string, () => Promise<RealClient>][] = [
   ['SDK 1 over stdio', () => connectV1(new StdioV1(spawnOptions))],
   ['SDK 1 over HTTP with sessions', () => connectV1(new HttpV1(new URL(sessions.url)))],
   ['SDK 1 over HTTP without sessions', () => connectV1(new HttpV1(new URL(stateless.url)))],
   ['SDK 2 (legacy) over stdio', () => connectV2('legacy', new StdioV2(spawnOptions))],
   ['SDK 2 (auto) over stdio', () => connectV2('auto', new StdioV2({ ...spawnOptions, stderr: 'ignore' }))],
-  ['SDK 2 (pinned) over stdio', () => connectV2(pin, new StdioV2(spawnOptions))],
+  ['SDK 2 (pinned) over stdio', () => connectV2(modernPin, new StdioV2(spawnOptions))],
   ['SDK 2 (legacy) over HTTP with sessions', () => connectV2('legacy', new HttpV2(new URL(sessions.url)))],
   ['SDK 2 (auto) over HTTP with sessions', () => connectV2('auto', new HttpV2(new URL(sessions.url)))],
-  ['SDK 2 (pinned) over HTTP with sessions', () => connectV2(pin, new HttpV2(new URL(sessions.url)))],
+  ['SDK 2 (pinned) over HTTP with sessions', () => connectV2(modernPin, new HttpV2(new URL(sessions.url)))],
   ['SDK 2 (legacy) over HTTP without sessions', () => connectV2('legacy', new HttpV2(new URL(stateless.url)))],
-  ['SDK 2 (pinned) over HTTP without sessions', () => connectV2(pin, new HttpV2(new URL(stateless.url)))],
+  ['SDK 2 (pinned) over HTTP without sessions', () => connectV2(modernPin, new HttpV2(new URL(stateless.url)))],
 ];
 
 describe.each(clients)('%s', (_name, connect) => {
-  let client: AnyClient;
+  let client: RealClient;
   beforeAll(async () => {
     client = await connect();
   });
@@ -73,7 +48,7 @@ describe.each(clients)('%s', (_name, connect) => {
   test('reads the instructions and lists the tools', async () => {
     expect(client.getInstructions()).toBe('Be kind.');
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(Object.keys(exampleTools));
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(Object.keys(exampleTools));
   });
 
   test('calls tools and gets text, structured values, images and errors', async () => {

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exampleTools } from '../../test/servers/example-tools.ts';
+import { connectV1, connectV2, modernPin, type RealClient } from '../../test/clients/real-clients.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { modern, rpc, send } from '../../test/clients/wire.ts';
 import { createTool } from '@quiver/core/tools';
@@ -33,48 +33,31 @@ afterAll(async () => {
   http.close();
 });
 
-const identity = { name: 'inquirer', version: '4.5.6' };
 const stdio = commandFor('stdio-server.ts');
 const requestInit = { headers: { 'X-Tenant': 'acme' } };
 const call = { name: 'requestDetails', arguments: {}, _meta: { 'acme/trace': 'abc' } };
 
-async function callWithV1(transport: HttpV1 | StdioV1 | SSEClientTransport): Promise<unknown> {
-  const client = new ClientV1(identity);
-  // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
-  const result = await client.callTool(call);
-  await client.close();
-  return result;
-}
-
-async function callWithV2(mode: 'legacy' | { pin: string }, transport: HttpV2 | StdioV2): Promise<unknown> {
-  const client = new ClientV2(identity, { versionNegotiation: { mode } });
-  await client.connect(transport);
-  const result = await client.callTool(call);
-  await client.close();
-  return result;
-}
-
-const pin = { pin: '2026-07-28' };
 const inProcess = (): HttpV2 =>
   new HttpV2(new URL('http://localhost/mcp'), {
     requestInit,
     fetch: (url, init) => server.fetch(new Request(url, init)),
   });
 
-test.each<[string, () => Promise<unknown>, boolean]>([
-  ['HTTP, legacy', () => callWithV1(new HttpV1(new URL(`${base}/mcp`), { requestInit })), true],
-  ['HTTP, modern', () => callWithV2(pin, new HttpV2(new URL(`${base}/mcp`), { requestInit })), true],
-  ['fetch(), legacy', () => callWithV2('legacy', inProcess()), true],
-  ['fetch(), modern', () => callWithV2(pin, inProcess()), true],
-  ['HTTP+SSE', () => callWithV1(new SSEClientTransport(new URL(`${base}/sse`), { requestInit })), true],
-  ['stdio, legacy', () => callWithV1(new StdioV1({ ...stdio, stderr: 'ignore' })), false],
-  ['stdio, modern', () => callWithV2(pin, new StdioV2({ ...stdio, stderr: 'ignore' })), false],
-])('passes _meta, headers and the client to a tool over %s', async (_name, run, hasHeaders) => {
-  const { content } = (await run()) as { content: [{ text: string }] };
+test.each<[string, () => Promise<RealClient>, boolean]>([
+  ['HTTP, legacy', () => connectV1(new HttpV1(new URL(`${base}/mcp`), { requestInit })), true],
+  ['HTTP, modern', () => connectV2(modernPin, new HttpV2(new URL(`${base}/mcp`), { requestInit })), true],
+  ['fetch(), legacy', () => connectV2('legacy', inProcess()), true],
+  ['fetch(), modern', () => connectV2(modernPin, inProcess()), true],
+  ['HTTP+SSE', () => connectV1(new SSEClientTransport(new URL(`${base}/sse`), { requestInit })), true],
+  ['stdio, legacy', () => connectV1(new StdioV1({ ...stdio, stderr: 'ignore' })), false],
+  ['stdio, modern', () => connectV2(modernPin, new StdioV2({ ...stdio, stderr: 'ignore' })), false],
+])('passes _meta, headers and the client to a tool over %s', async (_name, connect, hasHeaders) => {
+  const client = await connect();
+  const { content } = await client.callTool(call);
+  await client.close();
   const details = JSON.parse(content[0].text) as { _meta: object; headers: object; clientInfo: object };
   expect(details._meta).toMatchObject({ 'acme/trace': 'abc' });
-  expect(details.clientInfo).toMatchObject(identity);
+  expect(details.clientInfo).toMatchObject({ name: 'real', version: '1' });
   if (hasHeaders) expect(details.headers).toMatchObject({ 'x-tenant': 'acme' });
   else expect(details.headers).toEqual({});
 });

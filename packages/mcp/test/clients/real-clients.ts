@@ -1,6 +1,11 @@
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as HttpV2,
+  type SSEClientTransport as SSEV2,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import type { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -15,7 +20,7 @@ import {
 import { commandFor } from '../programs/spawn-server.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- results are compared, never used
-type Method = (params?: any) => Promise<any>;
+type Method = (params?: any, ...options: any[]) => Promise<any>;
 
 /** Common interface of the clients of both SDK versions. */
 export interface RealClient {
@@ -32,6 +37,7 @@ export interface RealClient {
   /** Only in the stateless revision. */
   listen?: Method;
   getServerCapabilities(): unknown;
+  getInstructions(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -66,7 +72,7 @@ const message = (text: string): object => ({
   model: 'test-model',
 });
 
-export async function connectV1(transport: HttpV1 | StdioV1, answers: ClientAnswers = {}): Promise<RealClient> {
+export async function connectV1(transport: HttpV1 | StdioV1 | SSEV1, answers: ClientAnswers = {}): Promise<RealClient> {
   const client = new ClientV1(identity, { capabilities: capabilitiesOf(answers) });
   const { elicit, sample, roots, onChange } = answers;
   if (elicit) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => elicit(params) as never);
@@ -87,9 +93,9 @@ export async function connectV1(transport: HttpV1 | StdioV1, answers: ClientAnsw
   return client as unknown as RealClient;
 }
 
-async function connectV2(
-  mode: 'legacy' | { pin: string },
-  transport: HttpV2 | StdioV2,
+export async function connectV2(
+  mode: 'legacy' | 'auto' | { pin: string },
+  transport: HttpV2 | StdioV2 | SSEV2,
   answers: ClientAnswers = {},
 ): Promise<RealClient> {
   const client = new ClientV2(identity, {
@@ -114,7 +120,7 @@ async function connectV2(
   return client as unknown as RealClient;
 }
 
-const modernPin = { pin: '2026-07-28' };
+export const modernPin = { pin: '2026-07-28' };
 
 export interface ClientKind {
   readonly name: string;
@@ -122,9 +128,16 @@ export interface ClientKind {
   readonly connect: (answers?: ClientAnswers) => Promise<RealClient>;
 }
 
-/** Clients of both SDK versions, in both eras, over HTTP and over stdio. */
-export function realClients(url: () => string): ClientKind[] {
-  const stdio = commandFor('full-stdio-server.ts');
+/**
+ * Clients of both SDK versions, in both eras, over HTTP and over stdio.
+ *
+ * @param program - server over stdio
+ */
+export function realClients(
+  url: () => string,
+  program: Parameters<typeof commandFor>[0] = 'full-stdio-server.ts',
+): ClientKind[] {
+  const stdio = commandFor(program);
   return [
     { name: 'SDK 1 over HTTP', era: 'legacy', connect: (answers) => connectV1(new HttpV1(new URL(url())), answers) },
     {

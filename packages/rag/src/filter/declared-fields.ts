@@ -49,46 +49,29 @@ export function describeFields(fields: Fields): string {
  */
 export function requireDeclared(filter: unknown, fields: Fields): CheckedFilter {
   const checked = checkFilter(repairFilter(filter, Object.keys(fields), (name) => fieldOf(fields, name)));
-  checkNode(parseFilter(checked), fields, '');
+  for (const { name, condition } of conditionsIn(parseFilter(checked), '')) {
+    const field = fieldOf(fields, name);
+    if (!field) throw undeclared(name, fields);
+    const values = condition.kind === 'in' ? condition.values : 'value' in condition ? [condition.value] : [];
+    for (const value of values) if (!fits(field, value)) throw wrongValue(name, field, value);
+  }
   return checked;
 }
 
-function checkNode(node: Filter, fields: Fields, prefix: string): void {
-  switch (node.kind) {
-    case 'and':
-    case 'or':
-      return node.filters.forEach((part) => checkNode(part, fields, prefix));
-    case 'not':
-      return checkNode(node.filter, fields, prefix);
-    case 'element':
-      return checkNode(node.filter, fields, nameOf(prefix, node.path));
-    default: {
-      const name = nameOf(prefix, node.path);
-      const field = fieldOf(fields, name);
-      if (!field) throw undeclared(name, fields);
-      const values = node.kind === 'in' ? node.values : 'value' in node ? [node.value] : [];
-      for (const value of values) if (!fits(field, value)) throw wrongValue(name, field, value);
-    }
-  }
-}
-
 /** Returns the names of the fields of a filter, each once. */
-export function fieldsIn(filter: Filter, prefix = ''): string[] {
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return [...new Set(filter.filters.flatMap((part) => fieldsIn(part, prefix)))];
-    case 'not':
-      return fieldsIn(filter.filter, prefix);
-    case 'element':
-      return fieldsIn(filter.filter, nameOf(prefix, filter.path));
-    default:
-      return [nameOf(prefix, filter.path)];
-  }
+export function fieldsIn(filter: Filter): string[] {
+  return [...new Set(Array.from(conditionsIn(filter, ''), ({ name }) => name))];
 }
 
-function nameOf(prefix: string, path: readonly string[]): string {
-  return [prefix, ...path].filter((part) => part !== '').join('.');
+/** Yields the conditions of a filter with the names of their fields. */
+function* conditionsIn(filter: Filter, prefix: string): Generator<{ name: string; condition: Filter }> {
+  if ('filters' in filter) for (const part of filter.filters) yield* conditionsIn(part, prefix);
+  else if (filter.kind === 'not') yield* conditionsIn(filter.filter, prefix);
+  else {
+    const name = [prefix, ...filter.path].filter((part) => part !== '').join('.');
+    if (filter.kind === 'element') yield* conditionsIn(filter.filter, name);
+    else yield { name, condition: filter };
+  }
 }
 
 function fieldOf(fields: Fields, name: string): FilterField | undefined {

@@ -17,7 +17,13 @@ import {
   type EdgeOptions,
   type ResolvedEdgeOptions,
 } from './graph-options.js';
-import { findNeighbors, similarityEdges, UnitRows, updateNeighbors, type SearchedNeighbors } from './find-neighbors.js';
+import {
+  findNeighbors,
+  similarityEdges,
+  toFingerprints,
+  updateNeighbors,
+  type SearchedNeighbors,
+} from './find-neighbors.js';
 import type { GraphPassage } from './passage.js';
 import { sharedNames, tripleEdges } from './term-edges.js';
 
@@ -113,15 +119,13 @@ function* buildSteps(
   const { similarity } = resolved;
   let searched: SearchedNeighbors | undefined;
   if (similarity) {
-    const units = new UnitRows(
-      nodes.map(({ vector }) => vector),
-      dimension,
-    );
-    const search = { units, limit: similarity.neighbors, threshold: similarity.threshold };
-    const updated = previous && (yield* updateNeighbors(search, ids, previous));
+    const rows = nodes.map(({ vector }) => vector);
+    const search = { vectors: rows, dimension, limit: similarity.neighbors, threshold: similarity.threshold };
+    const current = { ids, fingerprints: toFingerprints(rows) };
+    const updated = previous && (yield* updateNeighbors(search, current, previous));
     const lists = updated ?? (yield* findNeighbors(search));
-    searched = { ids, fingerprints: units.fingerprints, lists };
-    edges = [...edges, ...similarityEdges(lists)];
+    searched = { ...current, lists };
+    edges = [...edges, ...similarityEdges(search, lists)];
   }
   yield 1;
   const titles = passages.map(({ title }) => title ?? null);

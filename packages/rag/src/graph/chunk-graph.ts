@@ -13,7 +13,7 @@ export interface ChunkEdge {
   from: string;
   to: string;
   kind: EdgeKind;
-  /** Comparable with other edges of the same kind; for `similarity` the cosine. */
+  /** Comparable with other edges of the same kind; for `similarity` the cosine to four digits. */
   weight: number;
   /** A phrase that names the reason. */
   reason: string;

@@ -1,38 +1,62 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findNeighbors, UnitRows, type NeighborLists, type NeighborSearch } from './find-neighbors.js';
+import {
+  findNeighbors,
+  similarityEdges,
+  toFingerprints,
+  updateNeighbors,
+  type NeighborLists,
+  type NeighborSearch,
+} from './find-neighbors.js';
 
-function unitsOf(vectors: readonly (readonly number[] | Float32Array)[]): UnitRows {
-  const rows = vectors.map((vector) => Float32Array.from(vector));
-  return new UnitRows(rows, rows[0]?.length ?? 1);
+type Vectors = readonly (readonly number[] | Float32Array)[];
+
+function searchOf(given: Vectors, { limit = 3, threshold = 0 }: Partial<NeighborSearch> = {}): NeighborSearch {
+  const vectors = given.map((vector) => Float32Array.from(vector));
+  return { vectors, dimension: vectors[0]?.length ?? 1, limit, threshold };
 }
 
-function find(units: UnitRows, options: Partial<NeighborSearch> = {}): NeighborLists {
-  const steps = findNeighbors({ units, limit: 3, threshold: 0, ...options });
+function finish<Lists>(steps: Generator<number, Lists>): Lists {
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
 }
 
-function toPairs({ limit, counts, rows, scores }: NeighborLists): [number, number][][] {
-  return Array.from(counts, (count, row) =>
-    Array.from({ length: count }, (_, place) => [
-      rows[row * limit + place] as number,
-      scores[row * limit + place] as number,
-    ]),
-  );
+/** Returns the edges, as `[from, to, weight]`. */
+function edgesOf(search: NeighborSearch, lists: NeighborLists): [number, number, number][] {
+  return similarityEdges(search, lists).map(({ from, to, weight }) => [from, to, weight]);
 }
 
-/** Compares every pair, in the plainest way. */
-function compareAll(units: UnitRows, limit: number, threshold: number): [number, number][][] {
-  return Array.from({ length: units.vectors.length }, (_, row) =>
-    Array.from({ length: units.vectors.length }, (_unused, other): [number, number] => [
-      other,
-      units.similarity(row, other),
-    ])
-      .filter(([other, similarity]) => other !== row && similarity > threshold)
-      .sort(([a, toA], [b, toB]) => toB - toA || a - b)
+function find(vectors: Vectors, options?: Partial<NeighborSearch>): [number, number, number][] {
+  const search = searchOf(vectors, options);
+  return edgesOf(search, finish(findNeighbors(search)));
+}
+
+/** Compares every pair, in the plainest way. Integers decide, so that no order of additions matters. */
+function compareAll(vectors: Vectors, limit: number, threshold: number): [number, number, number][] {
+  const units = vectors.map((vector) => {
+    const row = [...Float32Array.from(vector)];
+    const length = Math.sqrt(row.reduce((sum, value) => sum + value * value, 0));
+    return row.map((value) => (length === 0 ? 0 : Math.round(value * (32_000 / length))));
+  });
+  const products = units.map((row) =>
+    units.map((other) => row.reduce((sum, value, place) => sum + value * (other[place] as number), 0)),
+  );
+  const product = (row: number, other: number): number => products[row]?.[other] as number;
+  const lists = units.map((_, row) =>
+    [...units.keys()]
+      .filter((other) => other !== row && product(row, other) > 0)
+      .sort((a, b) => product(row, b) - product(row, a) || a - b)
       .slice(0, limit),
+  );
+  return lists.flatMap((list, row) =>
+    list
+      .map((other): [number, number, number] => [
+        row,
+        other,
+        Math.min(1, Math.round((product(row, other) / 32_000 ** 2) * 1e4) / 1e4),
+      ])
+      .filter(([, other, weight]) => weight > threshold && (row < other || !lists[other]?.includes(row))),
   );
 }
 
@@ -75,8 +99,7 @@ describe('findNeighbors', () => {
         fc.integer({ min: 1, max: 12 }),
         fc.constantFrom(0, 0.3, 0.7, 0.999),
         (rows, limit, threshold) => {
-          const units = unitsOf(rows);
-          expect(toPairs(find(units, { limit, threshold }))).toEqual(compareAll(units, limit, threshold));
+          expect(find(rows, { limit, threshold })).toEqual(compareAll(rows, limit, threshold));
         },
       ),
       { numRuns: 300 },
@@ -84,25 +107,63 @@ describe('findNeighbors', () => {
   });
 
   it('finds the same in many rows, among them groups that rounding cannot tell apart', () => {
-    const rows = clusters(700, 40, 35, 1e-5);
-    rows.push(...clusters(200, 40, 20, 0.5));
-    const units = unitsOf(rows);
-    expect(toPairs(find(units, { limit: 10, threshold: 0.2 }))).toEqual(compareAll(units, 10, 0.2));
+    const rows = [...clusters(300, 40, 35, 1e-5), ...clusters(100, 40, 20, 0.5)];
+    expect(find(rows, { limit: 10, threshold: 0.2 })).toEqual(compareAll(rows, 10, 0.2));
   });
 
   it('finds the same, bit by bit, where WebAssembly is forbidden', async () => {
     const rows = clusters(300, 33, 15, 0.5);
-    const expected = find(unitsOf(rows), { limit: 5 });
+    const expected = find(rows, { limit: 5 });
     vi.stubGlobal('WebAssembly', undefined);
-    expect(find(unitsOf(rows), { limit: 5 })).toEqual(expected);
+    expect(find(rows, { limit: 5 })).toEqual(expected);
   });
 
-  it('ends soon for equal vectors, vectors without direction and thresholds 0 and 1', () => {
-    const equal = unitsOf(Array.from({ length: 3000 }, (_, row) => (row < 2000 ? [1, 2, 3] : [0, 0, 0])));
-    const lists = find(equal, { threshold: 0 });
-    expect(toPairs(lists)[0]?.map(([row]) => row)).toEqual([1, 2, 3]);
-    expect(toPairs(lists)[1999]?.map(([row]) => row)).toEqual([0, 1, 2]);
-    expect(toPairs(lists)[2500]).toEqual([]);
-    expect(find(equal, { threshold: 1 }).counts.every((count) => count === 0)).toBe(true);
+  it('connects equal vectors, and nothing without direction, or above the threshold 1', () => {
+    const equal = Array.from({ length: 3000 }, (_, row) => (row < 2000 ? [1, 2, 3] : [0, 0, 0]));
+    const edges = find(equal);
+    expect(edges).toHaveLength(3 + 3 * 1997);
+    expect(edges.at(-1)).toEqual([1999, 2, 1]);
+    expect(find(equal, { threshold: 1 })).toEqual([]);
+  });
+});
+
+describe('updateNeighbors', () => {
+  const passage = fc.record({
+    id: fc.constantFrom(...'abcdefghijklmnop'),
+    vector: fc.array(fc.constantFrom(0, 0.2, 0.5, 1, -1), { minLength: 4, maxLength: 4 }),
+  });
+  type Passages = readonly { id: string; vector: readonly number[] }[];
+  const passages = fc.uniqueArray(passage, { selector: ({ id }) => id, maxLength: 16 });
+
+  function read(passages: Passages): {
+    search: NeighborSearch;
+    current: { ids: string[]; fingerprints: BigUint64Array };
+  } {
+    const ordered = passages.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const search = searchOf(
+      ordered.map(({ vector }) => vector),
+      { threshold: 0.1 },
+    );
+    return { search, current: { ids: ordered.map(({ id }) => id), fingerprints: toFingerprints(search.vectors) } };
+  }
+
+  it('finds what a search from nothing finds, after any change', () => {
+    fc.assert(
+      fc.property(passages, passages, fc.subarray([0, 1, 2, 3]), (before, other, kept) => {
+        // Most passages are unchanged, so that some neighbors are known.
+        const ids = new Set(before.map(({ id }) => id));
+        const changes = other.filter(({ id }, place) => kept.includes(place) || !ids.has(id));
+        const changed = new Set(changes.map(({ id }) => id));
+        const old = read(before);
+        const { search, current } = read([
+          ...before.filter(({ id }, place) => !changed.has(id) && place % 5 !== 4),
+          ...changes,
+        ]);
+        const previous = { ...old.current, lists: finish(findNeighbors(old.search)) };
+        const updated = finish(updateNeighbors(search, current, previous)) as NeighborLists;
+        expect(edgesOf(search, updated)).toEqual(edgesOf(search, finish(findNeighbors(search))));
+      }),
+      { numRuns: 300 },
+    );
   });
 });

@@ -45,7 +45,7 @@ describe('GraphRAG', () => {
       '4-2',
       '4-3',
     ]);
-    expect(edges.find(({ source, target }) => source === '0' && target === '2')?.weight).toBeCloseTo(Math.SQRT1_2, 6);
+    expect(edges.find(({ source, target }) => source === '0' && target === '2')?.weight).toBeCloseTo(Math.SQRT1_2, 4);
   });
 
   it('finds what is like the question first, then what is connected with it', () => {

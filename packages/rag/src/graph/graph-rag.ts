@@ -6,7 +6,7 @@ import { nearestRows } from '../vectors/nearest-rows.js';
 import { VectorTable } from '../vectors/vector-table.js';
 import type { Edge } from './adjacency.js';
 import { bestOf, ChunkGraph } from './chunk-graph.js';
-import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';
+import { findNeighbors, similarityEdges } from './find-neighbors.js';
 import { defaultWalk } from './graph-options.js';
 
 /** Chunk that `GraphRAG.createGraph()` accepts. */
@@ -32,7 +32,7 @@ export interface GraphNode {
 export interface GraphEdge {
   source: string;
   target: string;
-  /** Positive; for `semantic` edges the cosine similarity. */
+  /** Positive; for `semantic` edges the cosine similarity to four digits. */
   weight: number;
   /** `semantic`, or your own kind. */
   type: string;
@@ -86,7 +86,7 @@ const labelLength = 60;
 
 /**
  * A graph of passages with the methods of Mastra's class, ranked by {@link ChunkGraph}: a query finds similar passages, and
- * passages that are connected with them. Exact and deterministic: the same graph and query give the same ranking.
+ * passages that are connected with them. Deterministic: the same graph and query give the same ranking.
  *
  * @example
  * const graph = new GraphRAG(1536, 0.7);
@@ -190,12 +190,13 @@ export class GraphRAG {
       const { vector } = embeddings[number] as GraphEmbedding;
       this.addNode({ id: String(number), content: text, embedding: vector, metadata });
     });
-    const rows = chunks.map((_, number) => this.#vectors.row(number));
-    const units = new UnitRows(rows, this.#dimension);
-    const steps = findNeighbors({ units, limit: maxNeighbors, threshold: Math.max(0, this.#threshold) });
+    const vectors = chunks.map((_, number) => this.#vectors.row(number));
+    const threshold = Math.max(0, this.#threshold);
+    const search = { vectors, dimension: this.#dimension, limit: maxNeighbors, threshold };
+    const steps = findNeighbors(search);
     let step = steps.next();
     while (!step.done) step = steps.next();
-    this.#edges = similarityEdges(step.value, 'semantic');
+    this.#edges = similarityEdges(search, step.value, 'semantic');
   }
 
   /**

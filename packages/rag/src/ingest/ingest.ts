@@ -24,7 +24,7 @@ import type { IngestEstimate } from './dry-run.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { modelValue, objectValue, storeValue } from '../store/options.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
-import { languageOfText } from '../words/detect-language.js';
+import { languagesOfText } from '../words/detect-language.js';
 import { english, type Language } from '../words/languages.js';
 import { defaultMaxRetries, openTarget, type IngestTarget } from './ingest-target.js';
 import { readIfStored, storeChunks, type StoredCounts } from './store-chunks.js';
@@ -342,7 +342,7 @@ function isEnglish(chunk: Chunk): boolean {
 }
 
 function languageOf({ text, metadata }: Chunk): Language | undefined {
-  return languageOfText(text, metadata['language']);
+  return languagesOfText(text, metadata['language']).shown;
 }
 
 function mostFrequent(languages: readonly (Language | undefined)[]): Language | undefined {

@@ -113,25 +113,19 @@ export async function expandMatches<Match extends VectorMatch>(
   }
   const chains = linkChunks(found, await readNeighbors([...found.values()], limits.maxLength, store, read));
   const scores = new Map(matches.toReversed().map(({ id, score }) => [id, score]));
-  const passages: { rank: number; passage: ExpandedPassage<Match> }[] = [];
-  const add = (rank: number, chunks: readonly PlacedChunk[]): void => {
-    passages.push({ rank, passage: toPassage(matches[rank] as Match, chunks, scores) });
-  };
+  const passages: { rank: number; chunks: readonly PlacedChunk[] }[] = [];
   const ranges = new Map<readonly PlacedChunk[], Range[]>();
   for (const [rank, match] of matches.entries()) {
     const place = chains.get(match.id);
-    if (!place) {
-      add(rank, []);
-      continue;
-    }
-    const known = ranges.get(place.chain);
-    const range = { ...growRange(place.chain, place.at, limits), rank };
-    if (known) known.push(range);
-    else ranges.set(place.chain, [range]);
+    if (place) {
+      const range = { ...growRange(place.chain, place.at, limits), rank };
+      ranges.set(place.chain, [...(ranges.get(place.chain) ?? []), range]);
+    } else passages.push({ rank, chunks: [] });
   }
   for (const [chain, list] of ranges)
-    for (const { from, to, rank } of mergeRanges(list)) add(rank, chain.slice(from, to + 1));
-  return passages.toSorted((a, b) => a.rank - b.rank).map(({ passage }) => passage);
+    for (const { from, to, rank } of mergeRanges(list)) passages.push({ rank, chunks: chain.slice(from, to + 1) });
+  const sorted = passages.toSorted((a, b) => a.rank - b.rank);
+  return sorted.map(({ rank, chunks }) => toPassage(matches[rank] as Match, chunks, scores));
 }
 
 interface Limits {

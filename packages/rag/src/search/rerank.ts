@@ -50,9 +50,9 @@ export interface RerankConfig {
 const ignoredContext = ignoredOptions({
   observabilityContext: 'queries are traced by the channels of @quiver/core.',
 });
+const weightValue = numberIn({ least: 0 });
 const optionChecks: OptionChecks<RerankerOptions> = {
-  // `toWeights` checks them, with an error code of their own.
-  weights: anyValue,
+  weights: objectOf<WeightConfig>({ semantic: weightValue, vector: weightValue, position: weightValue }),
   queryEmbedding: valueThat((value) => Array.isArray(value) || ArrayBuffer.isView(value), 'a list of numbers'),
   topK: wholeNumber(1),
   budget: numberIn({ above: 0 }),
@@ -211,20 +211,17 @@ async function scoreWithin(
   count: number,
 ): Promise<TextScore[]> {
   if (budget === undefined) return score(signal);
-  const end = new AbortController();
-  const timer = setTimeout(() => end.abort(), Math.min(budget, longestBudget));
+  const end = AbortSignal.timeout(Math.min(Math.ceil(budget), longestBudget));
   try {
-    return await score(signal ? AbortSignal.any([signal, end.signal]) : end.signal);
+    return await score(signal ? AbortSignal.any([signal, end]) : end);
   } catch (error) {
     signal?.throwIfAborted();
-    if (!end.signal.aborted) throw error;
+    if (!end.aborted) throw error;
     const exceeded = new QuiverError(
       'RERANK_BUDGET_EXCEEDED',
       `The model did not score the results within ${budget} ms.`,
     );
     return Array.from({ length: count }, () => ({ error: exceeded }));
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -270,21 +267,9 @@ function analyzeQuery(embedding: readonly number[] | Float32Array): {
   return { factor: magnitude > 10 ? 1.1 : magnitude > 5 ? 1.05 : 1, queryAnalysis: { magnitude, dominantFeatures } };
 }
 
-const defaultWeights: Required<WeightConfig> = { semantic: 0.4, vector: 0.4, position: 0.2 };
-
-/** Missing weights are the defaults; then all are divided by their sum. @throws `OPTIONS_INVALID` */
-function toWeights(weights: WeightConfig = {}): Required<WeightConfig> {
-  const all = { ...defaultWeights };
-  for (const [name, value] of Object.entries(weights)) {
-    if (value === undefined) continue;
-    if (!Object.hasOwn(defaultWeights, name) || typeof value !== 'number' || !(value >= 0) || value === Infinity) {
-      throw invalidOptions(
-        `The weight ${name} = ${String(value)} is not valid; weights are semantic, vector and position, numbers of at least 0.`,
-      );
-    }
-    all[name as keyof WeightConfig] = value;
-  }
-  const sum = all.semantic + all.vector + all.position;
+/** Returns weights whose sum is 1. @throws `OPTIONS_INVALID` */
+function toWeights({ semantic = 0.4, vector = 0.4, position = 0.2 }: WeightConfig = {}): Required<WeightConfig> {
+  const sum = semantic + vector + position;
   if (sum === 0) throw invalidOptions('At least one weight must be greater than 0.');
-  return { semantic: all.semantic / sum, vector: all.vector / sum, position: all.position / sum };
+  return { semantic: semantic / sum, vector: vector / sum, position: position / sum };
 }

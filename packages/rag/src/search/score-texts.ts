@@ -1,6 +1,7 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
+import { askForObject } from '../document/extract/ask-model.js';
 import { retry } from '../requests/retry.js';
 import { createLimit } from '../requests/limit.js';
 import { partsOf } from '../requests/parts-of.js';
@@ -43,7 +44,7 @@ const callsAtOnce = 4;
  * for each text for a scorer; four at once. Transient errors are retried. An error that stays affects only the texts of its call.
  *
  * @returns one score per text, in order
- * @throws `signal.reason`; `OPTIONS_INVALID`; the errors of resolving a model string
+ * @throws `signal.reason`; `OPTIONS_INVALID`
  */
 export async function scoreTexts(
   model: RelevanceModel,
@@ -51,15 +52,11 @@ export async function scoreTexts(
   texts: readonly string[],
   signal?: AbortSignal,
 ): Promise<TextScore[]> {
-  if (typeof model === 'string') {
-    const { resolveLanguageModel } = await import('@quiver/core/llm');
-    return scoreTexts(await resolveLanguageModel(model), query, texts, signal);
-  }
   const { size, ask } = toAsk(model, query, signal);
   const limit = createLimit(callsAtOnce);
   const judge = async (part: readonly string[]): Promise<TextScore[]> => {
     try {
-      const answer = await retry(() => ask(part), { signal });
+      const answer = await ask(part);
       return part.map((_, position) => toTextScore(answer[position]));
     } catch (error) {
       signal?.throwIfAborted();
@@ -77,24 +74,23 @@ export async function scoreTexts(
 type Ask = (texts: readonly string[]) => Promise<unknown[]>;
 
 /** @returns number of texts per call, and the call */
-function toAsk(
-  model: Exclude<RelevanceModel, string>,
-  query: string,
-  signal: AbortSignal | undefined,
-): { size: number; ask: Ask } {
+function toAsk(model: RelevanceModel, query: string, signal: AbortSignal | undefined): { size: number; ask: Ask } {
   if (typeof model === 'function')
-    return { size: Infinity, ask: async (texts) => [...(await model(query, texts, { signal }))] };
+    return {
+      size: Infinity,
+      ask: async (texts) => [...(await retry(() => model(query, texts, { signal }), { signal }))],
+    };
   const { doRerank, getRelevanceScore, doGenerate } = (model ?? {}) as Partial<
     RerankingModel & RelevanceScorer & LanguageModel
   >;
-  if (typeof doRerank === 'function')
-    return { size: Infinity, ask: askRerankingModel(model as RerankingModel, query, signal) };
-  if (typeof getRelevanceScore === 'function') {
+  if (doRerank) return { size: Infinity, ask: askRerankingModel(model as RerankingModel, query, signal) };
+  if (getRelevanceScore) {
     const scorer = model as RelevanceScorer;
-    return { size: 1, ask: async ([text = '']) => [await scorer.getRelevanceScore(query, text)] };
+    const ask: Ask = async ([text = '']) => [await retry(() => scorer.getRelevanceScore(query, text), { signal })];
+    return { size: 1, ask };
   }
-  if (typeof doGenerate === 'function')
-    return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel, query, signal) };
+  if (doGenerate || typeof model === 'string')
+    return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel | string, query, signal) };
   throw invalidOptions(
     'A reranker must be a model string such as openai/gpt-5.1, a language or reranking model of the AI SDK, a function that scores a list of texts, or an object with getRelevanceScore(query, text).',
   );
@@ -102,11 +98,9 @@ function toAsk(
 
 function askRerankingModel(model: RerankingModel, query: string, signal: AbortSignal | undefined): Ask {
   return async (texts) => {
-    const { ranking } = await model.doRerank({
-      query,
-      documents: { type: 'text', values: [...texts] },
-      ...(signal && { abortSignal: signal }),
-    });
+    const documents = { type: 'text' as const, values: [...texts] };
+    const call = { query, documents, ...(signal && { abortSignal: signal }) };
+    const { ranking } = await retry(() => model.doRerank(call), { signal });
     const scores = new Map(ranking.map(({ index, relevanceScore }) => [index, relevanceScore]));
     return texts.map((_, position) => scores.get(position));
   };
@@ -143,36 +137,14 @@ const schema = {
   additionalProperties: false,
 };
 
-/** Scores several texts in one call. @throws `RERANK_ANSWER_INVALID` when the response is not JSON of the expected form */
-function askLanguageModel(model: LanguageModel, query: string, signal: AbortSignal | undefined): Ask {
+/** Scores several texts in one call. @throws `EXTRACT_ANSWER_INVALID` when the response is not JSON of the expected form */
+function askLanguageModel(llm: LanguageModel | string, query: string, signal: AbortSignal | undefined): Ask {
   return async (texts) => {
     const passages = texts.map((text, position) => ({ passage: position + 1, text }));
-    const { content } = (await model.doGenerate({
-      prompt: [
-        { role: 'system', content: instructions },
-        { role: 'user', content: [{ type: 'text', text: JSON.stringify({ query, passages }) }] },
-      ],
-      temperature: 0,
-      responseFormat: { type: 'json', schema, name: 'relevance' },
-      ...(signal && { abortSignal: signal }),
-      // All specification versions since AI SDK 5 return a list of parts.
-    })) as { content: readonly { type: string; text?: string }[] };
-    const answer = content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join('');
-    const scores = new Map(parseScores(answer).map(({ passage, score }) => [passage, score]));
+    const prompt = JSON.stringify({ query, passages });
+    const request = { llm, system: instructions, prompt, temperature: 0, signal };
+    const answer = (await askForObject(request, schema)) as { scores: { passage: number; score: number }[] };
+    const scores = new Map(answer.scores.map(({ passage, score }) => [passage, score]));
     return texts.map((_, position) => scores.get(position + 1));
   };
-}
-
-function parseScores(answer: string): { passage?: unknown; score?: unknown }[] {
-  try {
-    // Some models put the JSON into a code block.
-    const json = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as { scores?: unknown };
-    if (Array.isArray(json.scores)) return json.scores.filter((entry) => typeof entry === 'object' && entry !== null);
-  } catch {
-    // Reported below.
-  }
-  throw new QuiverError(
-    'RERANK_ANSWER_INVALID',
-    `The model did not answer with scores as JSON, but with ${JSON.stringify(answer.slice(0, 200))}. Use a model that follows instructions, or a reranking model.`,
-  );
 }

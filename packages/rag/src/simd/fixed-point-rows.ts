@@ -5,8 +5,6 @@ import { pageBytes, wasmModule, type WasmInstance } from './wasm-module.js';
 const one = 32_000;
 /** Rows of a block, a multiple of 4: two blocks of 1,536 numbers fit into the second cache of a processor. */
 export const blockRows = 128;
-/** A block of gathered rows is stored before the rows. */
-const gatheredRows = blockRows;
 
 interface Products {
   products(a: number, b: number, out: number, aRows: number, bRows: number, stride: number): void;
@@ -15,7 +13,7 @@ interface Products {
 const start = wasmModule<Products>(fixedPointProductsWasm);
 
 /**
- * Rows of length 1 as 16-bit integers, compared block by block with SIMD instructions. Sums of integers do not depend on the
+ * Rows with length 1 as 16-bit integers, compared block by block with SIMD instructions. Sums of integers do not depend on the
  * order of their parts: with and without SIMD the products are the same.
  */
 export class FixedPointRows {
@@ -25,72 +23,38 @@ export class FixedPointRows {
   readonly #wasm: WasmInstance<Products> | undefined;
   readonly #numbers: Int16Array;
   readonly #out: Int32Array;
-  /** Largest length of a rounding error. */
-  #lost = 0;
 
-  constructor(rows: number, dimension: number) {
+  /** @param vectors - of any length: their directions are compared. A row of zeros stays one */
+  constructor(vectors: readonly Float32Array[], dimension: number) {
     this.#dimension = dimension;
     this.#width = Math.ceil(dimension / 8) * 8;
     // The last block is read as a whole.
-    const length = (gatheredRows + rows + blockRows) * this.#width;
+    const length = (vectors.length + blockRows) * this.#width;
     const outLength = blockRows * blockRows;
     this.#wasm = start(Math.ceil((length * 2 + outLength * 4) / pageBytes));
     const buffer = this.#wasm?.memory.buffer ?? new ArrayBuffer(length * 2 + outLength * 4);
     this.#out = new Int32Array(buffer, 0, outLength);
     this.#numbers = new Int16Array(buffer, outLength * 4, length);
-  }
-
-  /** @param factor - gives the vector length 1 */
-  write(row: number, vector: Float32Array, factor: number): void {
-    const to = this.#place(row);
-    let lost = 0;
-    for (let place = 0; place < this.#dimension; place += 1) {
-      const exact = (vector[place] as number) * factor * one;
-      const rounded = Math.floor(exact + 0.5);
-      this.#numbers[to + place] = rounded;
-      lost += (exact - rounded) ** 2;
-    }
-    this.#lost = Math.max(this.#lost, Math.sqrt(lost) / one);
-  }
-
-  /**
-   * No product is further from the exact one than this, by Cauchy–Schwarz: `|a·b − â·b̂| ≤ |a − â|·|b| + |b − b̂|·|â|`. The
-   * rounding of the exact one to 32 bits is included.
-   */
-  get error(): number {
-    return this.#lost * (2 + this.#lost) + 1e-6;
-  }
-
-  /** The smallest product that two rows of this similarity can have. */
-  smallestProduct(similarity: number): number {
-    return Math.floor((similarity - this.error) * one * one);
-  }
-
-  /** The largest similarity that two rows of this product can have. */
-  largestSimilarity(product: number): number {
-    return product / (one * one) + this.error;
-  }
-
-  /** Copies rows, a block at most, to be multiplied as `gathered`. */
-  gather(rows: Uint32Array): void {
-    const width = this.#width;
-    for (let place = 0; place < rows.length; place += 1) {
-      const from = this.#place(rows[place] as number);
-      this.#numbers.copyWithin(place * width, from, from + width);
+    for (const [row, vector] of vectors.entries()) {
+      const numbers = this.#numbers.subarray(row * this.#width);
+      const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+      const factor = length === 0 ? 0 : one / length;
+      for (let place = 0; place < dimension; place += 1)
+        numbers[place] = Math.floor((vector[place] as number) * factor + 0.5);
     }
   }
 
   /**
    * Multiplies each row of one block with each row of another.
    *
-   * @param a - its first row, or `gathered` for the rows gathered before
+   * @param a - its first row
    * @param b - its first row
    * @returns products of the first row of `a` with all rows of `b`, then of the second, and so on, {@link pitch} numbers apart;
    *   valid until the next call
    */
-  multiply(a: number | 'gathered', aRows: number, b: number, bRows: number): Int32Array {
-    const aStart = a === 'gathered' ? 0 : this.#place(a);
-    const bStart = this.#place(b);
+  multiply(a: number, aRows: number, b: number, bRows: number): Int32Array {
+    const aStart = a * this.#width;
+    const bStart = b * this.#width;
     if (this.#wasm) {
       const base = this.#numbers.byteOffset;
       const aFilled = Math.ceil(aRows / 4) * 4;
@@ -115,10 +79,16 @@ export class FixedPointRows {
     }
     return sum;
   }
+}
 
-  #place(row: number): number {
-    return (gatheredRows + row) * this.#width;
-  }
+/** Returns the product of two rows of this similarity. */
+export function productOf(similarity: number): number {
+  return Math.floor(similarity * one * one);
+}
+
+/** Returns the cosine similarity of two rows with this product, to four digits: rounding of the rows changes further ones. */
+export function similarityOf(product: number): number {
+  return Math.min(1, Math.round((product / (one * one)) * 1e4) / 1e4);
 }
 
 /** Two rows are multiplied at once. */

@@ -41,8 +41,11 @@ const defaultMaxTopK = 50;
 /** The request context, which the application writes, may exceed `maxTopK` up to this number. */
 const maxTopKOfContext = 1000;
 
-/** Options of the tool that the request context overrides, in addition to those of what a call reads. */
-const callSettings = [
+/** Options of the tool that the request context overrides. */
+const contextOptions = [
+  'vectorStoreName',
+  'indexName',
+  'databaseConfig',
   'model',
   'providerOptions',
   'mode',
@@ -56,10 +59,8 @@ const callSettings = [
   'includeVectors',
 ] as const;
 
-type CallSettings = Pick<QueryToolOptions, (typeof callSettings)[number]>;
-
 /** A call of a query tool: its input, and the options of the tool, overridden by the request context. */
-export interface QueryCall extends CallSettings {
+export interface QueryCall extends Pick<QueryToolOptions, (typeof contextOptions)[number]> {
   readonly store: VectorStore;
   readonly queryText: string;
   /** The same; empty in the mode `filter`. */
@@ -100,7 +101,7 @@ interface CreatedTool {
   readonly embedderOf: EmbedderOf;
 }
 
-type EmbedderOf = (call: Pick<CallSettings, 'model' | 'providerOptions'>) => Embedder;
+type EmbedderOf = (call: Pick<QueryToolOptions, 'model' | 'providerOptions'>) => Embedder;
 
 const maxEmbedders = 16;
 
@@ -133,21 +134,18 @@ export async function resolveCall(
 ): Promise<QueryCall> {
   const { requestContext, abortSignal: signal } = context;
   if (options.mode !== 'filter') checkQuestion(queryText, options.maxQuestionLength);
-  const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): QueryToolOptions[Key] =>
-    settingOf(options, requestContext, key);
+  const settings = resolveSettings(options, requestContext);
   const ofContext = requestContext.has('filter') ? checkFilter(requestContext.get('filter')) : undefined;
   // `null`: an unknown scope is invalid, as an unknown filter is.
   const scopeOfContext = requestContext.has('scope') ? parseScope(requestContext.get('scope') ?? null) : undefined;
   const trustedFilter = bothFilters(trusted, bothFilters(ofContext, toScopeFilter(scopeOfContext)));
-  const store = await resolveStore(options, setting('vectorStoreName'), context);
-  const indexName = setting('indexName');
-  const databaseConfig = setting('databaseConfig');
+  const store = await resolveStore(settings, context);
+  const { indexName, databaseConfig } = settings;
   const allowed = toIndexRead(store, { indexName, databaseConfig, filter: trustedFilter, signal });
   const scope = scopeOfContext ?? parseScope(options.scope);
   const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
   const scoped = { store, read: allowed, scope };
   const modelFilter = hasModelFilter ? await readModelFilter(filter, options.filterFields, scoped) : undefined;
-  const settings = Object.fromEntries(callSettings.map((key) => [key, setting(key)])) as unknown as CallSettings;
   return {
     ...settings,
     // A list stays one: its input has no question.
@@ -170,16 +168,14 @@ export function hasFilters(options: Pick<QueryToolOptions, 'enableFilter' | 'fil
   return options.enableFilter ?? (options.mode === 'filter' || options.filterFields !== undefined);
 }
 
-/** Returns an option of the tool, or the value that the request context has for it. @throws `OPTIONS_INVALID` */
-function settingOf<Key extends keyof VectorQueryToolOptions>(
-  options: QueryToolOptions,
-  requestContext: AnyRequestContext,
-  key: Key,
-): QueryToolOptions[Key] {
-  const value: unknown = requestContext.get(key);
-  if (value === undefined) return options[key];
-  checkOptions('The request context of a query tool', { [key]: value }, { [key]: vectorQueryToolChecks[key] });
-  return value as QueryToolOptions[Key];
+/** Returns the options of the tool, with those that the request context has. @throws `OPTIONS_INVALID` */
+function resolveSettings(options: QueryToolOptions, requestContext: AnyRequestContext): QueryToolOptions {
+  const given = contextOptions.map((key) => [key, requestContext.get(key) as unknown] as const);
+  const ofContext: Partial<VectorQueryToolOptions> = Object.fromEntries(
+    given.filter(([, value]) => value !== undefined),
+  );
+  checkOptions<object>('The request context of a query tool', ofContext, vectorQueryToolChecks);
+  return { ...options, ...ofContext };
 }
 
 /** Returns a whole number. @throws `OPTIONS_INVALID` for anything that is not a number of at least 1 */
@@ -196,8 +192,7 @@ function resolveTopK(ofContext: unknown, ofInput: number | null | undefined, { t
  * @throws `VECTOR_STORE_MISSING` without a store, and when the registry has none of that name
  */
 async function resolveStore(
-  { vectorStore }: QueryToolOptions,
-  name: string | undefined,
+  { vectorStore, vectorStoreName: name }: QueryToolOptions,
   { requestContext, mastra }: Pick<ToolContext, 'requestContext' | 'mastra'>,
 ): Promise<VectorStore> {
   if (typeof vectorStore === 'function') {

@@ -106,13 +106,18 @@ export function isStore(value: unknown): value is VectorStore {
   return typeof query === 'function' || typeof listVectors === 'function';
 }
 
+/** Options that a tool that lists records does not have. */
+export type RankingOption =
+  | 'mode'
+  | 'mmr'
+  | 'reranker'
+  | 'maxQuestionLength'
+  | 'minConfidence'
+  | 'fusion'
+  | 'providerOptions';
+
 /** Checks of the options of a tool that lists records. */
-export const listToolChecks: OptionChecks<
-  Omit<
-    VectorQueryToolOptions,
-    'mode' | 'mmr' | 'reranker' | 'maxQuestionLength' | 'minConfidence' | 'fusion' | 'providerOptions'
-  >
-> = {
+export const listToolChecks: OptionChecks<Omit<VectorQueryToolOptions, RankingOption>> = {
   vectorStore: valueThat(
     (value) => typeof value === 'function' || isStore(value) || isRegistry(value),
     'a vector store, a registry with getVector(name), or a function',

@@ -16,6 +16,7 @@ import {
   listToolChecks,
   vectorQueryToolChecks,
   type QueryToolOptions,
+  type RankingOption,
   type VectorQueryToolOptions,
 } from './query-tool-options.js';
 
@@ -34,18 +35,7 @@ export interface VectorQueryTool<Input = VectorQueryInput> extends Omit<
 }
 
 /** Options of `createVectorQueryTool()` in the mode `filter`, which needs no embedder. */
-export interface RecordListToolOptions extends Omit<
-  VectorQueryToolOptions,
-  | 'mode'
-  | 'model'
-  | 'enableFilter'
-  | 'fusion'
-  | 'mmr'
-  | 'reranker'
-  | 'providerOptions'
-  | 'minConfidence'
-  | 'maxQuestionLength'
-> {
+export interface RecordListToolOptions extends Omit<VectorQueryToolOptions, RankingOption | 'model' | 'enableFilter'> {
   /** `filter`: the tool lists records that match a filter, without a query. */
   mode: 'filter';
   /** Not used. */

@@ -7,8 +7,8 @@ const minQuantized = 250;
 
 /** Room for vectors behind the rows of a table. */
 export interface ReservedRows {
-  readonly first: number;
-  readonly count: number;
+  /** Their numbers. */
+  readonly rows: readonly number[];
   /** Their bytes, in order. Rows of two segments are in two parts. */
   readonly parts: readonly Uint8Array[];
 }
@@ -42,15 +42,18 @@ export class VectorTable {
    * at its place, or before it.
    */
   reserve(count: number): ReservedRows {
-    const end = this.#count + count;
+    const first = this.#count;
+    const end = first + count;
     this.#makeRoom(end);
     const parts: Uint8Array[] = [];
-    for (let row = this.#count; row < end;) {
+    for (let row = first; row < end;) {
       const endOfPart = Math.min(row - (row % rowsPerSegment) + rowsPerSegment, end);
       parts.push(bytesOf(this.#rows(row, endOfPart - row)));
       row = endOfPart;
     }
-    return { first: this.#count, count, parts };
+    const rows: number[] = [];
+    for (let row = first; row < end; row += 1) rows.push(row);
+    return { rows, parts };
   }
 
   #makeRoom(rows: number): void {

@@ -31,7 +31,6 @@ const longestStemmed = 60;
 
 /** The analysis of each language that was needed, at most one for each. */
 const loadedAnalyses = new Map<Language, Analysis>();
-const loading = new Map<Language, Promise<Analysis>>();
 
 /** Returns the analysis of a language that is loaded. */
 export function loadedAnalysis(language: Language): Analysis | undefined {
@@ -46,15 +45,10 @@ export function englishAnalysis(): Analysis {
 }
 
 export async function loadAnalysis(language: Language): Promise<Analysis> {
-  const loaded = loadedAnalysis(language);
-  if (loaded) return loaded;
-  let analysis = loading.get(language);
-  if (!analysis) {
-    analysis = (language.loadStemmer?.() ?? Promise.resolve(undefined)).then((stem) => createAnalysis(language, stem));
-    loading.set(language, analysis);
-    analysis.catch(() => loading.delete(language));
-  }
-  loadedAnalyses.set(language, await analysis);
+  const stem = loadedAnalysis(language) ? undefined : await language.loadStemmer?.();
+  // Another call may have loaded it in the meantime.
+  const analysis = loadedAnalysis(language) ?? createAnalysis(language, stem);
+  loadedAnalyses.set(language, analysis);
   return analysis;
 }
 

@@ -226,16 +226,6 @@ export function hasScript(text: string, script: Script): boolean {
   return text.search(scriptPatterns.get(script) as RegExp) !== -1;
 }
 
-/**
- * Returns the language that a text shows; `undefined` for one that does not.
- *
- * @param named - language that its metadata names, if any
- */
-export function languageOfText(text: string, named?: unknown): Language | undefined {
-  const { shown } = languagesOfText(text, named);
-  return shown;
-}
-
 /** Languages that the terms of a text are of. */
 export interface TextLanguages {
   /** Absent where the text leaves its language open. */

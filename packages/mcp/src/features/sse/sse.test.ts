@@ -2,26 +2,27 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
-import { Client as ClientV2, SSEClientTransport as SSEV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport as SSEV2 } from '@modelcontextprotocol/client';
 import { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/sse.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { readEvents } from '../../../test/clients/event-reader.ts';
+import { connectV1, connectV2, type ClientAnswers, type RealClient } from '../../../test/clients/real-clients.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
 import type { Authenticate } from '../../auth/server/authentication.js';
 import { MCPServer } from '../../server/mcp-server.js';
 
-interface Said {
-  content: [{ text: string }];
-}
-
-const identity = { name: 'sse', version: '1' };
 const paths = { ssePath: '/sse', messagePath: '/message' };
 const urlOf = (target: string | undefined): URL => new URL(target ?? '', 'http://localhost');
 const portOf = (http: unknown): number => ((http as Server).address() as AddressInfo).port;
+
+function createServerForTest(): MCPServer {
+  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  afterTest(() => server.close());
+  return server;
+}
 
 /** The three ways to mount it, each with a separate server. */
 const mounts: [string, (server: MCPServer) => Promise<Server>][] = [
@@ -65,11 +66,8 @@ describe.each(mounts)('%s', (name, mount) => {
     http.close();
   });
 
-  const connectV1 = async (): Promise<ClientV1> => {
-    const client = new ClientV1(identity, { capabilities: { elicitation: {} } });
-    await client.connect(new SSEV1(new URL(`${base}/sse`)));
-    return client;
-  };
+  const connect = (answers?: ClientAnswers): Promise<RealClient> =>
+    connectV1(new SSEV1(new URL(`${base}/sse`)), answers);
 
   test('a message before any stream is refused', async () => {
     const answer = await send(`${base}/message?sessionId=a`, { body: rpc('ping') });
@@ -77,13 +75,13 @@ describe.each(mounts)('%s', (name, mount) => {
   });
 
   test('serves lists, calls and progress to clients of both official SDKs', async () => {
-    const client2 = new ClientV2(identity);
-    await client2.connect(new SSEV2(new URL(`${base}/sse`)));
-    const client1 = await connectV1();
+    const client1 = await connect();
+    const client2 = await connectV2('legacy', new SSEV2(new URL(`${base}/sse`)));
     expect((await client1.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
     expect((await client2.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
     const seen: number[] = [];
-    await client1.callTool({ name: 'steps' }, undefined, { onprogress: ({ progress }) => void seen.push(progress) });
+    const onprogress = ({ progress }: { progress: number }): void => void seen.push(progress);
+    await client1.callTool({ name: 'steps' }, undefined, { onprogress });
     expect(seen).toEqual([1, 2]);
     expect(await client2.callTool({ name: 'add', arguments: { a: 1, b: 2 } })).toMatchObject({
       structuredContent: { sum: 3 },
@@ -95,14 +93,15 @@ describe.each(mounts)('%s', (name, mount) => {
   test('separates the responses and requests of 40 clients with equal ids', async () => {
     const texts = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
-        const client = await connectV1();
-        client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({
-          action: 'accept',
-          content: params.message.includes('name') ? { name: `user ${index}` } : { age: index },
-        }));
-        const result = (await client.callTool({ name: 'contact' })) as unknown as Said;
+        const client = await connect({
+          elicit: ({ message }) => ({
+            action: 'accept',
+            content: String(message).includes('name') ? { name: `user ${index}` } : { age: index },
+          }),
+        });
+        const { content } = await client.callTool({ name: 'contact' });
         await client.close();
-        return result.content[0].text;
+        return content[0].text as string;
       }),
     );
     expect(texts).toEqual(Array.from({ length: 40 }, (_, index) => `Hello user ${index}, ${index}`));
@@ -167,7 +166,7 @@ describe.each(mounts)('%s', (name, mount) => {
     const { aborted, waiting } = await import('../../../test/servers/example-tools.ts');
     const before = aborted.count;
     const started = waiting.count;
-    const client = await connectV1();
+    const client = await connect();
     const call = client.callTool({ name: 'wait', arguments: { milliseconds: 60_000 } });
     call.catch(() => {});
     await expect.poll(() => waiting.count).toBe(started + 1);
@@ -177,16 +176,13 @@ describe.each(mounts)('%s', (name, mount) => {
 });
 
 test.each(['middleware', 'authenticate'])('a connection belongs to the caller that opened it, by %s', async (by) => {
-  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const server = createServerForTest();
   const authenticate: Authenticate = ({ token }) => token !== undefined && { userId: token };
-  const http = await listening(
-    createServer((req, res) => {
-      if (by === 'middleware') Object.assign(req, { auth: { token: req.headers.authorization } });
-      const options = by === 'middleware' ? {} : { authenticate };
-      void server.startSSE({ url: urlOf(req.url), ...paths, req, res, options });
-    }),
-  );
-  const base = `http://127.0.0.1:${portOf(http)}`;
+  const { origin: base } = await serveHttp((req, res) => {
+    if (by === 'middleware') Object.assign(req, { auth: { token: req.headers.authorization } });
+    const options = by === 'middleware' ? {} : { authenticate };
+    void server.startSSE({ url: urlOf(req.url), ...paths, req, res, options });
+  });
   const stream = await readEvents(`${base}/sse`, { headers: { authorization: 'Bearer a' } });
   await expect.poll(() => stream.events.length).toBe(1);
   const endpoint = base + (stream.events[0]?.data as string);
@@ -199,20 +195,15 @@ test.each(['middleware', 'authenticate'])('a connection belongs to the caller th
     expect((await send(`${base}/sse`, { method: 'GET' })).headers['www-authenticate']).toBe('Bearer');
   }
   stream.destroy();
-  await server.close();
-  http.close();
 });
 
 test('does not accept a message whose client or server has gone while it arrived', async () => {
-  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const server = createServerForTest();
   const posts = new EventEmitter();
-  const http = await listening(
-    createServer((req, res) => {
-      void server.startSSE({ url: urlOf(req.url), ...paths, req, res });
-      if (req.method === 'POST') posts.emit('served');
-    }),
-  );
-  const base = `http://127.0.0.1:${portOf(http)}`;
+  const { origin: base } = await serveHttp((req, res) => {
+    void server.startSSE({ url: urlOf(req.url), ...paths, req, res });
+    if (req.method === 'POST') posts.emit('served');
+  });
   const statusAfter = async (end: (stream: Awaited<ReturnType<typeof readEvents>>) => unknown): Promise<unknown> => {
     const stream = await readEvents(`${base}/sse`);
     await expect.poll(() => stream.events.length).toBe(1);
@@ -236,12 +227,10 @@ test('does not accept a message whose client or server has gone while it arrived
   };
   expect(await statusAfter(goes)).toBe(400);
   expect(await statusAfter(() => server.close())).toBe(503);
-  http.closeAllConnections();
-  http.close();
 });
 
 test('opens a stream with connectSSE and connectHonoSSE on any route', async () => {
-  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const server = createServerForTest();
   const app = new Hono();
   app.get('/hono', (context) => server.connectHonoSSE({ messagePath: '/hono-message', context }));
   app.post('*', (context) =>
@@ -250,22 +239,18 @@ test('opens a stream with connectSSE and connectHonoSSE on any route', async () 
   const hono = await new Promise<Server>((resolve) => {
     const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started as Server));
   });
-  const node = await listening(
-    createServer((req, res) => {
-      void (req.method === 'GET'
-        ? server.connectSSE({ messagePath: '/message', res })
-        : server.startSSE({ url: urlOf(req.url), ...paths, req, res }));
-    }),
-  );
-  for (const url of [`http://127.0.0.1:${portOf(hono)}/hono`, `http://127.0.0.1:${portOf(node)}/anywhere`]) {
-    const client = new ClientV1(identity);
-    await client.connect(new SSEV1(new URL(url)));
+  afterTest(() => hono.close());
+  const node = await serveHttp((req, res) => {
+    void (req.method === 'GET'
+      ? server.connectSSE({ messagePath: '/message', res })
+      : server.startSSE({ url: urlOf(req.url), ...paths, req, res }));
+  });
+  for (const url of [`http://127.0.0.1:${portOf(hono)}/hono`, `${node.origin}/anywhere`]) {
+    const client = await connectV1(new SSEV1(new URL(url)));
     expect(await client.callTool({ name: 'echo', arguments: { message: 'a' } })).toMatchObject({
       content: [{ text: 'a' }],
     });
     await client.close();
     expect((await send(url, { method: 'GET', headers: { host: 'evil.example' } })).status).toBe(403);
   }
-  await server.close();
-  for (const http of [hono, node]) http.close();
 });

@@ -1,13 +1,7 @@
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools, runs } from '../../../test/servers/example-tools.ts';
-import { commandFor } from '../../../test/programs/spawn-server.ts';
-import { envelope, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
+import { realClients, type ClientAnswers, type RealClient } from '../../../test/clients/real-clients.ts';
+import { envelope, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { elicitationRequest, passedOnRequest, rawRequest } from './client-requests.js';
 import type { McpHttpServer } from '../http/listen.js';
@@ -21,58 +15,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-type Answer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string | number> };
-type Answers = (message: string) => Answer;
+type Elicit = NonNullable<ClientAnswers['elicit']>;
 
-const identity = { name: 'asked', version: '1' };
-const polite: Answers = (message) => ({
+const polite: Elicit = ({ message }) => ({
   action: 'accept',
-  content: message.includes('name') ? { name: 'Ada' } : { age: 36 },
+  content: String(message).includes('name') ? { name: 'Ada' } : { age: 36 },
 });
 
-interface Caller {
-  callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
-  close(): Promise<void>;
-}
+const clients = realClients(() => running.url, 'stdio-server.ts');
+const connectLegacy = (elicit: Elicit): Promise<RealClient> =>
+  clients.find(({ era }) => era === 'legacy')!.connect({ elicit });
 
-async function v1(transport: StdioV1 | HttpV1, answers: Answers | undefined): Promise<Caller> {
-  const client = new ClientV1(identity, { capabilities: answers ? { elicitation: {} } : {} });
-  if (answers) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => answers(params.message));
-  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
-  return client as Caller;
-}
-
-async function v2(
-  mode: 'legacy' | { pin: string },
-  transport: StdioV2 | HttpV2,
-  answers: Answers | undefined,
-): Promise<Caller> {
-  const client = new ClientV2(identity, {
-    capabilities: answers ? { elicitation: { form: {} } } : {},
-    versionNegotiation: { mode },
-  });
-  if (answers) client.setRequestHandler('elicitation/create', async ({ params }) => answers(params.message));
-  await client.connect(transport);
-  return client as Caller;
-}
-
-const pin = { pin: '2026-07-28' };
-const stdio = commandFor('stdio-server.ts');
-const clients: [string, (answers: Answers | undefined) => Promise<Caller>][] = [
-  ['SDK 1 over stdio', (answers) => v1(new StdioV1(stdio), answers)],
-  ['SDK 1 over HTTP', (answers) => v1(new HttpV1(new URL(running.url)), answers)],
-  ['SDK 2 (legacy) over HTTP', (answers) => v2('legacy', new HttpV2(new URL(running.url)), answers)],
-  ['SDK 2 (stateless revision) over HTTP', (answers) => v2(pin, new HttpV2(new URL(running.url)), answers)],
-  [
-    'SDK 2 (stateless revision) over HTTP without sessions',
-    (answers) => v2(pin, new HttpV2(new URL(stateless.url)), answers),
-  ],
-  ['SDK 2 (stateless revision) over stdio', (answers) => v2(pin, new StdioV2(stdio), answers)],
-];
-
-describe.each(clients)('%s', (_name, connect) => {
-  const ask = async (tool: string, answers: Answers | undefined): Promise<unknown> => {
-    const client = await connect(answers);
+describe.each(clients)('$name', ({ connect }) => {
+  const ask = async (tool: string, elicit: Elicit | undefined): Promise<unknown> => {
+    const client = await connect({ ...(elicit && { elicit }) });
     try {
       return await client.callTool({ name: tool, arguments: {} });
     } finally {
@@ -91,8 +47,11 @@ describe.each(clients)('%s', (_name, connect) => {
   });
 
   test('returns the results of two parallel elicitation requests', async () => {
-    const answers: Answers = (message) => ({ action: 'accept', content: { [message]: message.toUpperCase() } });
-    expect(await ask('both', answers)).toMatchObject({ content: [{ text: '["FIRST","SECOND"]' }] });
+    const answer: Elicit = ({ message }) => ({
+      action: 'accept',
+      content: { [String(message)]: String(message).toUpperCase() },
+    });
+    expect(await ask('both', answer)).toMatchObject({ content: [{ text: '["FIRST","SECOND"]' }] });
   });
 
   test('rejects in the tool when the client does not support elicitation', async () => {
@@ -104,7 +63,7 @@ describe.each(clients)('%s', (_name, connect) => {
 
 describe('legacy sessions', () => {
   test('keeps a result that violates the requested schema from the tool', async () => {
-    const client = await v1(new HttpV1(new URL(running.url)), () => ({ action: 'accept', content: { name: 5 } }));
+    const client = await connectLegacy(() => ({ action: 'accept', content: { name: 5 } }));
     expect(await client.callTool({ name: 'contact' })).toMatchObject({
       content: [{ text: 'could not ask: ELICITATION_ANSWER_INVALID' }],
     });
@@ -114,9 +73,9 @@ describe('legacy sessions', () => {
   test('sends each elicitation request to the client of its session', async () => {
     const texts = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
-        const client = await v1(new HttpV1(new URL(running.url)), (message) => ({
+        const client = await connectLegacy(({ message }) => ({
           action: 'accept',
-          content: message.includes('name') ? { name: `user ${index}` } : { age: index },
+          content: String(message).includes('name') ? { name: `user ${index}` } : { age: index },
         }));
         const result = (await client.callTool({ name: 'contact' })) as { content: [{ text: string }] };
         await client.close();
@@ -127,8 +86,8 @@ describe('legacy sessions', () => {
   });
 
   test('ignores a response from another session', async () => {
-    const mine = await openAsking();
-    const other = await openAsking();
+    const mine = await openSession(running.url, {}, { elicitation: {} });
+    const other = await openSession(running.url, {}, { elicitation: {} });
     const call = send(running.url, { headers: mine, body: rpc('tools/call', { name: 'contact', arguments: {} }) });
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (let number = 1; number < 400; number += 1) {
@@ -149,15 +108,6 @@ describe('legacy sessions', () => {
     const uncaught = await send(stateless.url, { body: rpc('tools/call', { name: 'both', arguments: {} }) });
     expect(uncaught.json.result.content[0].text).toMatch(/^Error: `serverless` turns off the sessions/);
   });
-
-  const openAsking = async (): Promise<Record<string, string>> => {
-    const body = rpc('initialize', {
-      protocolVersion: '2025-11-25',
-      capabilities: { elicitation: {} },
-      clientInfo: identity,
-    });
-    return { 'mcp-session-id': String((await send(running.url, { body })).headers['mcp-session-id']) };
-  };
 });
 
 describe('the stateless revision', () => {

@@ -1,18 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTool } from '@quiver/core/tools';
 import { z } from 'zod';
+import { connectV1, connectV2, modernPin } from '../../../test/clients/real-clients.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { mcpHosts, startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
-const identity = { name: 'mounts', version: '1' };
 /** Answers with a text of the given length, as JSON or, after a notification, as an event stream. */
 const text = createTool({
   id: 'text',
@@ -62,11 +61,8 @@ describe.each(mcpHosts)('in %s', (_name, serve) => {
   });
 
   test('serves tools and progress notifications to clients of both SDKs and both eras', async () => {
-    const first = new ClientV1(identity);
-    // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
-    await first.connect(new HttpV1(new URL(url)) as Parameters<ClientV1['connect']>[0]);
-    const second = new ClientV2(identity, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-    await second.connect(new HttpV2(new URL(url)));
+    const first = await connectV1(new HttpV1(new URL(url)));
+    const second = await connectV2(modernPin, new HttpV2(new URL(url)));
     for (const client of [first, second]) {
       const { tools } = await client.listTools();
       expect(tools).toHaveLength(Object.keys(exampleTools).length + 1);
@@ -128,9 +124,8 @@ describe('mcp-remote', () => {
     ['HTTP+SSE, found out by itself', '/sse', 'http-first'],
   ])('bridges a stdio client to %s', { timeout: 30_000 }, async (_name, path, strategy) => {
     const url = new URL(path, host.url).href;
-    const client = new ClientV1(identity);
     const args = [bridge, url, '--allow-http', '--transport', strategy];
-    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
+    const client = await connectV1(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
     expect((await client.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
     expect(await client.callTool({ name: 'echo', arguments: { message: 'over the bridge' } })).toMatchObject({
       content: [{ text: 'over the bridge' }],

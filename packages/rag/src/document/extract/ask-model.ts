@@ -6,7 +6,11 @@ import type { AnswerCache, ExtractParams, LanguageModelInput } from './extract-o
 
 export interface ModelRequest {
   llm: LanguageModelInput;
+  /** Instructions that take precedence over the prompt. Default: none. */
+  system?: string;
   prompt: string;
+  /** Default: that of the model. */
+  temperature?: number;
   signal: AbortSignal | undefined;
 }
 
@@ -127,12 +131,15 @@ interface Answer {
   readonly content?: readonly { readonly type: string; readonly text?: string }[];
 }
 
-async function ask({ llm, prompt, signal }: ModelRequest, responseFormat?: object): Promise<string> {
+async function ask(request: ModelRequest, responseFormat?: object): Promise<string> {
+  const { llm, system, prompt, temperature, signal } = request;
   const model = typeof llm === 'string' ? await (await import('@quiver/core/llm')).resolveLanguageModel(llm) : llm;
+  const instructions = system === undefined ? [] : [{ role: 'system' as const, content: system }];
   const { content = [] } = await retry<Answer>(
     () =>
       model.doGenerate({
-        prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
+        prompt: [...instructions, { role: 'user', content: [{ type: 'text', text: prompt }] }],
+        temperature,
         responseFormat,
         abortSignal: signal,
       }) as PromiseLike<Answer>,
@@ -141,9 +148,9 @@ async function ask({ llm, prompt, signal }: ModelRequest, responseFormat?: objec
   return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** Some models put JSON into a Markdown fence regardless of the prompt. */
+/** Some models put JSON into a Markdown fence, or a sentence above it, regardless of the prompt. */
 function parseAnswer(answer: string): unknown {
-  const text = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(answer)?.[1] ?? answer;
+  const text = /[{[][^]*[}\]]/.exec(answer)?.[0] ?? answer;
   try {
     return JSON.parse(text);
   } catch (error) {

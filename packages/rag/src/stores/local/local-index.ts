@@ -8,7 +8,7 @@ import type { DerivedData, VectorMetric, VectorRecord } from '../../store/vector
 import { nearestRows } from '../../vectors/nearest-rows.js';
 import { type ReservedRows, VectorTable } from '../../vectors/vector-table.js';
 import { LocalWords, type WordStorage } from './local-words.js';
-import { byCodeUnits, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
+import { byCodeUnits, type EncodedRow, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
 
 /** One index in memory. */
@@ -42,24 +42,14 @@ export class LocalIndex {
         return this.#delete(operation.ids);
       case 'truncate':
         return this.#truncate();
-      case 'upsert': {
-        for (const [place, record] of operation.rows.entries())
-          this.#setVector(this.#records.set(record), operation.vectors[place] as Float32Array);
-        return;
-      }
-      case 'load': {
-        const { rows, vectors, areNew } = operation;
-        for (const [place, row] of this.#records.load(rows, areNew).entries())
-          this.#setVector(row, vectors.first + place);
-      }
+      case 'upsert':
+        for (const [place, record] of operation.rows.entries()) {
+          const row = this.#records.set(record);
+          this.#vectors.set(row, operation.vectors[place] as Float32Array | number);
+          this.#selection.set(row);
+          this.words.set(row);
+        }
     }
-  }
-
-  /** @param vector - or the number of the reserved row with it */
-  #setVector(row: number, vector: Float32Array | number): void {
-    this.#vectors.set(row, vector);
-    this.#selection.set(row);
-    this.words.set(row);
   }
 
   /** Ids that do not exist are ignored. */
@@ -208,11 +198,11 @@ export interface IndexHeader {
 }
 
 /** Stores new records and replaces existing ones. */
-export interface UpsertOperation {
+export interface UpsertOperation<Row = IndexRow, Vector = Float32Array> {
   readonly type: 'upsert';
-  readonly rows: readonly IndexRow[];
+  readonly rows: readonly Row[];
   /** One per row. Valid only during the call that gets them. */
-  readonly vectors: readonly Float32Array[];
+  readonly vectors: readonly Vector[];
 }
 
 /** A change of an index. All changes have this form, so replaying them recreates the index. */
@@ -221,14 +211,8 @@ export type IndexOperation =
   | { readonly type: 'delete'; readonly ids: readonly string[] }
   | { readonly type: 'truncate' };
 
-/** Records that are read from a log: their vectors are in the table of the index already. */
-export interface LoadOperation {
-  readonly type: 'load';
-  /** Whether no record has their ids. */
-  readonly areNew: boolean;
-  readonly rows: EncodedRows;
-  readonly vectors: ReservedRows;
-}
+/** Stores records that are read from a log: their vectors are in reserved rows of the table already, and have the numbers of these. */
+export type LoadOperation = UpsertOperation<EncodedRow, number>;
 
 /** Stores records that were checked. */
 export function toUpsert(records: readonly CheckedRecord[]): UpsertOperation {

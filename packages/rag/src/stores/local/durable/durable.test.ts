@@ -204,7 +204,7 @@ describe('a log that was cut off', () => {
     });
     const size = (await stat(logFile())).size;
     const undamaged = await readFile(logFile());
-    for (let position = 0; position < size - 60; position += 7) {
+    for (let position = 0; position < size - 80; position += 7) {
       const handle = await open(logFile(), 'r+');
       await handle.write(Buffer.of((undamaged[position] as number) ^ 0x55), 0, 1, position);
       await handle.close();

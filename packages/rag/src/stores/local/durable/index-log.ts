@@ -2,14 +2,7 @@ import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { toStoreFailure } from '../../store-call.js';
-import {
-  type IndexHeader,
-  type IndexOperation,
-  LocalIndex,
-  type StoredIndex,
-  toUpsert,
-  type UpsertOperation,
-} from '../local-index.js';
+import { type IndexHeader, type IndexOperation, LocalIndex, type StoredIndex, toUpsert } from '../local-index.js';
 import { checksumOf, encodeEntry, type LogOperation, type ReadOperation } from './log-format.js';
 import { readEntries } from './read-entries.js';
 import { wordsExtension, WordsFile } from './words-file.js';
@@ -121,13 +114,7 @@ export class IndexLog implements StoredIndex {
     const range = { file: this.#file, handle: this.#handle, start: this.#end, end: size };
     await readEntries(range, {
       reserve: (byteLength) => this.#index?.reserve(byteLength),
-      apply: (operation, checksum, end) => {
-        this.#applyRead(operation);
-        // Now, not at the end: an error of a later entry must not lead to a second application of this one.
-        this.#end = end;
-        this.#chain = chainOf(this.#chain, checksum);
-        this.index.words.reach(this.version);
-      },
+      apply: (operation, checksum, end) => this.#apply(operation, checksum, end),
     });
   }
 
@@ -156,7 +143,7 @@ export class IndexLog implements StoredIndex {
         { cause: this.#broken },
       );
     }
-    const entry = encodeEntry(this.#isInsert(operation) ? { ...operation, type: 'insert' } : operation);
+    const entry = encodeEntry(operation);
     await writer.requireHeld();
     try {
       await writeAll(this.#handle, entry, this.#end);
@@ -167,14 +154,10 @@ export class IndexLog implements StoredIndex {
     }
     // A process that was suspended since the first check has written to a file that its successor replaced.
     await writer.requireHeld();
-    this.#end += entry.byteLength;
-    this.#chain = chainOf(this.#chain, checksumOf(entry));
-    if (operation.type === 'upsert') this.#written += operation.rows.length;
     try {
-      this.index.apply(operation);
-      this.index.words.reach(this.version);
+      this.#apply(operation, checksumOf(entry), this.#end + entry.byteLength);
     } catch (error) {
-      // The file has the whole change. An insert would repeat ids that the memory lacks.
+      // The file has the whole change, and the memory a part of it.
       this.#broken = error as Error;
       throw error;
     }
@@ -185,20 +168,14 @@ export class IndexLog implements StoredIndex {
     await this.#handle.close();
   }
 
-  /** Whether all ids are new: a reader then need not know any id. */
-  #isInsert(operation: IndexOperation): operation is UpsertOperation {
-    return operation.type === 'upsert' && this.index.existing(operation.rows.map(({ id }) => id)).length === 0;
-  }
-
-  #applyRead(operation: ReadOperation): void {
-    if (operation.type === 'create') {
-      if (this.#index) throw new TypeError('a second description of the index');
-      this.#index = new LocalIndex(operation.header, this.#words);
-      return;
-    }
-    if (!this.#index) throw new TypeError('the first entry does not describe an index');
-    this.#index.apply(operation);
-    if ('vectors' in operation) this.#written += operation.vectors.count;
+  /** Applies an entry of the file. @param end - of the entry */
+  #apply(operation: IndexOperation | ReadOperation, checksum: number, end: number): void {
+    if (operation.type === 'create') this.#index = new LocalIndex(operation.header, this.#words);
+    else this.index.apply(operation);
+    if (operation.type === 'upsert') this.#written += operation.rows.length;
+    this.#end = end;
+    this.#chain = chainOf(this.#chain, checksum);
+    this.index.words.reach(this.version);
   }
 
   /** Rewrites the index when more than half of the records in the log are superseded. */
@@ -242,10 +219,10 @@ function* contentsOf(index: LocalIndex): Generator<LogOperation> {
   for (const record of index.records()) {
     records.push(record);
     if (records.length < compactionBatch) continue;
-    yield { ...toUpsert(records), type: 'insert' };
+    yield toUpsert(records);
     records = [];
   }
-  if (records.length > 0) yield { ...toUpsert(records), type: 'insert' };
+  if (records.length > 0) yield toUpsert(records);
 }
 
 interface WrittenFile {

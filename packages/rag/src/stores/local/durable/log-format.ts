@@ -5,7 +5,10 @@ import { bytesOf } from '../../../vectors/vector-table.js';
 
 /** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
 export const headerLength = 12;
+/** Length of the type of an `upsert` and of the lengths behind it. */
+export const upsertHeadLength = 9;
 const maxPayloadLength = 0x7f_ff_ff_ff;
+const formatVersion = 2;
 
 /** The first entry of a log. */
 interface CreateOperation {
@@ -13,21 +16,18 @@ interface CreateOperation {
   readonly header: IndexHeader;
 }
 
-/** Stores records whose ids are new, so that a reader need not compare them with those before. */
-type InsertOperation = Omit<UpsertOperation, 'type'> & { readonly type: 'insert' };
-
 /** An entry of an index's log: the description of the index, then its changes. */
-export type LogOperation = CreateOperation | IndexOperation | InsertOperation;
+export type LogOperation = CreateOperation | IndexOperation;
 
 /** An entry that was read. */
 export type ReadOperation = CreateOperation | Exclude<IndexOperation, UpsertOperation> | LoadOperation;
 
-/** The first byte of a payload. Numbers are never reused. */
-export const entryTypes = { create: 1, upsert: 2, delete: 3, truncate: 4, insert: 5 } as const;
+/** The first byte of a payload. */
+export const entryTypes = { create: 1, upsert: 2, delete: 3, truncate: 4 } as const;
 
 /**
- * Encodes an operation as a header and a payload: a byte for its type, then JSON; for `upsert` and `insert` a 32-bit length of the JSON before it,
- * and the vectors as 32-bit floats after it. Numbers are little-endian.
+ * Encodes an operation as a header and a payload: a byte for its type, then JSON. The payload of `upsert` has after its type the lengths of two parts
+ * of JSON, these parts (ids and ends of the rows; the rows one after another), and the vectors as 32-bit floats. Numbers are little-endian and of 32 bits.
  *
  * @throws `OPTIONS_INVALID` over 2 GiB
  */
@@ -47,17 +47,18 @@ export function encodeEntry(operation: LogOperation): Buffer {
 function encodePayload(operation: LogOperation): Uint8Array[] {
   switch (operation.type) {
     case 'create':
-      return [toJson({ format: 'quiver-local-index', version: 1, ...operation.header })];
+      return [toJson({ format: 'quiver-local-index', version: formatVersion, ...operation.header })];
     case 'delete':
       return [toJson(operation.ids)];
     case 'truncate':
       return [];
-    case 'insert':
     case 'upsert': {
-      const rows = toJson(operation.rows);
-      const length = Buffer.alloc(4);
-      length.writeUInt32LE(rows.byteLength);
-      return [length, rows, ...operation.vectors.map(bytesOf)];
+      const rows = operation.rows.map(toJson);
+      let end = 0;
+      const ends = rows.map(({ byteLength }) => (end += byteLength));
+      const head = toJson({ ids: operation.rows.map(({ id }) => id), ends });
+      const lengths = new Uint32Array([head.byteLength, end]);
+      return [bytesOf(lengths), head, ...rows, ...operation.vectors.map(bytesOf)];
     }
   }
 }
@@ -75,8 +76,10 @@ export function decodePayload(bytes: Buffer): Exclude<ReadOperation, LoadOperati
         format: string;
         version: number;
       };
-      if (format !== 'quiver-local-index' || version !== 1) {
-        throw new TypeError(`the format is ${format} ${version}, this version of Quiver reads quiver-local-index 1`);
+      if (format !== 'quiver-local-index' || version !== formatVersion) {
+        throw new TypeError(
+          `the format is ${format} ${version}, this version of Quiver reads quiver-local-index ${formatVersion}`,
+        );
       }
       return { type: 'create', header };
     }
@@ -84,12 +87,30 @@ export function decodePayload(bytes: Buffer): Exclude<ReadOperation, LoadOperati
       return { type: 'delete', ids: fromJson(bytes.subarray(1)) as string[] };
     case entryTypes.truncate:
       return { type: 'truncate' };
-    case entryTypes.insert:
     case entryTypes.upsert:
-      throw new TypeError('the vectors do not have the dimension of the index');
+      throw otherDimension();
     default:
       throw new TypeError(`unknown operation ${bytes[0]}`);
   }
+}
+
+/**
+ * Decodes the ids of an `upsert`, and each row when it is needed.
+ *
+ * @param text - what is before the vectors
+ * @param vectors - numbers of the rows with the vectors
+ */
+export function decodeUpsert(text: Buffer, vectors: readonly number[]): LoadOperation {
+  const start = upsertHeadLength + text.readUInt32LE(1);
+  const { ids, ends } = fromJson(text.subarray(upsertHeadLength, start)) as { ids: string[]; ends: number[] };
+  if (ids.length !== vectors.length) throw otherDimension();
+  const endOf = (place: number): number => start + (ends[place] ?? 0);
+  const rows = ids.map((id, place) => ({ id, text, start: endOf(place - 1), end: endOf(place) }));
+  return { type: 'upsert', rows, vectors };
+}
+
+function otherDimension(): TypeError {
+  return new TypeError('the vectors do not have the dimension of the index');
 }
 
 function toJson(value: unknown): Buffer {

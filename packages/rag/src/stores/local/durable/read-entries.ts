@@ -2,8 +2,16 @@ import type { FileHandle } from 'node:fs/promises';
 import { QuiverError } from '@quiver/core';
 import type { ReservedRows } from '../../../vectors/vector-table.js';
 import { type BlockReader, createBlockReader } from './block-reader.js';
-import { EntryRows } from './entry-rows.js';
-import { checksumOf, crc32, decodePayload, entryTypes, headerLength, type ReadOperation } from './log-format.js';
+import {
+  checksumOf,
+  crc32,
+  decodePayload,
+  decodeUpsert,
+  entryTypes,
+  headerLength,
+  upsertHeadLength,
+  type ReadOperation,
+} from './log-format.js';
 
 export interface LogRange {
   /** Name of the file, for messages. */
@@ -71,7 +79,7 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
   /** @returns `undefined` behind the last complete entry */
   async function readEntry(at: number): Promise<Entry | undefined> {
     if (at + headerLength > end) return undefined;
-    const header = await reader.readAt(at, headerLength + 5);
+    const header = await reader.readAt(at, headerLength + upsertHeadLength);
     if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
       if (await isZero(reader, at, end)) return undefined;
       throw corrupt(file, at, 'the header of an entry does not match its checksum');
@@ -80,26 +88,25 @@ export async function readEntries({ file, handle, start, end }: LogRange, target
     const payload = at + headerLength;
     const entry = { next: payload + length, checksum: checksumOf(header) };
     if (entry.next > end) return undefined;
-    const type = header[headerLength];
-    const isInsert = type === entryTypes.insert;
-    const hasVectors = length >= 5 && (isInsert || type === entryTypes.upsert);
-    const headLength = hasVectors ? 5 + header.readUInt32LE(headerLength + 1) : length;
-    const vectors = headLength < length ? target.reserve(length - headLength) : undefined;
+    const isUpsert = length >= upsertHeadLength && header[headerLength] === entryTypes.upsert;
+    const textLength = isUpsert
+      ? upsertHeadLength + header.readUInt32LE(headerLength + 1) + header.readUInt32LE(headerLength + 5)
+      : length;
+    const vectors = textLength < length ? target.reserve(length - textLength) : undefined;
     if (!vectors) {
       const bytes = await reader.readAt(payload, length);
       return { ...entry, found: crc32(bytes), decode: () => decodePayload(bytes) };
     }
-    const head = await reader.readAt(payload, headLength);
-    // The next read replaces the bytes.
-    const rows = new EntryRows(Buffer.from(head.subarray(5)), vectors.count);
-    let found = crc32(head);
-    let place = payload + headLength;
+    // A copy: the next read replaces the bytes.
+    const text = Buffer.from(await reader.readAt(payload, textLength));
+    let found = crc32(text);
+    let place = payload + textLength;
     for (const part of vectors.parts) {
       await reader.readInto(place, part);
       found = crc32(part, found);
       place += part.byteLength;
     }
-    return { ...entry, found, decode: () => ({ type: 'load', areNew: isInsert, rows, vectors }) };
+    return { ...entry, found, decode: () => decodeUpsert(text, vectors.rows) };
   }
 }
 
