@@ -1,3 +1,6 @@
+import { names } from './mcp/systems.mjs';
+import { table } from './statistics.mjs';
+
 /** The factor by which a figure without a spread may differ from the stored one. */
 const tolerance = 1.15;
 
@@ -29,27 +32,58 @@ function spreadOf({ value, spread = [value / Math.sqrt(tolerance), value * Math.
 
 /** Returns a Markdown table of compared figures. */
 export function comparisonTable(rows) {
-  const lines = rows.map(
-    ({ name, figure, stored, outcome }) =>
-      `| ${name} | ${toText(figure)} | ${stored ? toText(stored) : '–'} | ${outcome} |`,
+  return table(
+    ['figure', 'now (spread)', 'stored (spread)', ''],
+    rows.map(({ name, figure, stored, outcome }) => [name, toText(figure), stored ? toText(stored) : '–', outcome]),
   );
-  return ['| figure | now (spread) | stored (spread) | |', '|---|---|---|---|', ...lines].join('\n');
 }
 
 function toText({ value, spread }) {
-  const digits = (number) => Number(number.toPrecision(3));
-  return spread ? `${digits(value)} (${spread.map(digits).join('–')})` : String(digits(value));
+  return spread ? `${toDigits(value)} (${toRange(spread)})` : toDigits(value);
 }
 
-/** @returns the stored figures with the measured ones in their place, sorted by name, with four significant digits */
+const toDigits = (number) => String(Number(number.toPrecision(3)));
+const toRange = (spread) => spread.map(toDigits).join('–');
+
+/** What the project set out to reach, by figure. The pages say which goal was not reached. */
+const goals = {
+  'server/operation/cpu-to-startHTTP/Quiver, JWT (ES256)': 1.3,
+  'server/operation/cpu-to-startHTTP/Quiver, static token': 1.3,
+  'server/stateless/echo@16/cpu-to-bare/Quiver': 1.35,
+  'server/modern/echo@16/cpu-to-bare/Quiver': 1.35,
+  'server/stdio/cold-start-to-sdk1/Quiver': 0.6,
+  'client/With a custom fetch/1 in flight/cpu-to-sdk1/Quiver': 0.6,
+  'client/With a custom fetch/16 in flight/cpu-to-sdk1/Quiver': 0.6,
+  'client/Memory/tools held/heap-to-sdk1/Quiver': 0.8,
+  'reopened/first query-to-a later one/Quiver, keyword': 20,
+  'reopened/first query-to-a later one/Quiver, keyword, new process': 20,
+};
+
+/** Returns a Markdown table of the figures of Quiver that are ratios, which `<measure>-to-<base>` in their names says. */
+export function ratiosTable(figures) {
+  const rows = Object.entries(figures).flatMap(([name, { value, spread, best }]) => {
+    const [, path, measure, base, variant] = /^(.+)\/([^/]+)-to-([^/]+)\/Quiver(?:, )?(.*)$/.exec(name) ?? [];
+    if (path === undefined) return [];
+    const goal = goals[name];
+    const isReached = best === 'most' ? value >= goal : value <= goal;
+    const what = [...path.split('/'), variant].filter(Boolean).join(', ');
+    const outcome = goal === undefined ? '' : `${goal}${isReached ? '' : ', not reached'}`;
+    return [[what, measure, names[base] ?? base, toDigits(value), spread ? toRange(spread) : '', outcome]];
+  });
+  return table(['of Quiver', 'ratio of', 'to', 'median', 'spread', 'goal'], rows);
+}
+
+/** @returns the measured figures, and the stored ones of other parts, sorted by name, with four significant digits */
 export function mergeFigures(known, measured) {
   const round = (value) => Number(value.toPrecision(4));
+  const partOf = (name) => name.split('/')[0];
+  const parts = new Set(Object.keys(measured).map(partOf));
+  const kept = Object.entries(known).filter(([name]) => !parts.has(partOf(name)));
   const rounded = Object.entries(measured).map(([name, { value, spread, best }]) => [
     name,
     { value: round(value), ...(spread && { spread: spread.map(round) }), best },
   ]);
-  const all = Object.entries({ ...known, ...Object.fromEntries(rounded) });
-  return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...kept, ...rounded].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Replaces the text between `<!-- bench: name -->` and `<!-- end -->` in a page; a page without them is unchanged. */

@@ -8,7 +8,7 @@ const plots = {
   },
   'bench-client.svg': {
     title: 'CPU time of a client per call, SDK 1 = 1 (less is better)',
-    figures: 'client/Calls/JSON, 16 in flight/',
+    figures: 'client/Calls/JSON, 16 in flight/cpu-to-sdk1/',
   },
   'bench-field.svg': {
     title: 'Questions with an answer among three passages of real files (more is better)',

@@ -17,3 +17,27 @@ export function withSpread(rounds, digits = 2) {
   );
   return least === most ? middle : `${middle} (${least}–${most})`;
 }
+
+/** Measures each system in turn in every round. @returns its results, one per round */
+export async function inTurn(systems, rounds, run) {
+  const results = systems.map(() => []);
+  for (let round = 0; round < rounds; round += 1)
+    for (const [index, system] of systems.entries()) results[index].push(await run(system));
+  return results;
+}
+
+/** Returns the result of an operation, its duration, and the CPU time of this process, in milliseconds. */
+export async function timed(run) {
+  const before = process.cpuUsage();
+  const start = performance.now();
+  const result = await run();
+  const elapsed = performance.now() - start;
+  const { user, system } = process.cpuUsage(before);
+  return { result, elapsed, cpu: (user + system) / 1000 };
+}
+
+/** Returns a Markdown table. */
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compareFigures, comparisonTable, mergeFigures, replaceRegion } from '../figures.mjs';
+import { compareFigures, comparisonTable, mergeFigures, ratiosTable, replaceRegion } from '../figures.mjs';
 import { callRatios } from '../mcp/cases/http-calls.mjs';
 import { drawPlots } from '../plots.mjs';
 
@@ -58,6 +58,27 @@ describe('mergeFigures', () => {
     const all = mergeFigures(known, { 'client/cpu/Quiver': { value: 0.234567, best: 'least' } });
     assert.deepEqual(Object.keys(all), ['client/cpu/Quiver', ...Object.keys(known).toSorted()]);
     assert.equal(all['client/cpu/Quiver'].value, 0.2346);
+  });
+
+  it('drops figures that a part no longer measures', () => {
+    const all = mergeFigures(known, { 'server/cpu/Quiver': { value: 0.2, best: 'least' } });
+    assert.deepEqual(Object.keys(all), ['field/hit@3/Quiver', 'server/cpu/Quiver']);
+  });
+});
+
+describe('ratiosTable', () => {
+  it('shows each ratio of Quiver with its spread, and says which goal was not reached', () => {
+    const of = (value: number): object => ({ value, spread: [1, 2], best: 'least' });
+    const table = ratiosTable({
+      'server/operation/cpu-to-startHTTP/Quiver, JWT (ES256)': of(1.5),
+      'server/operation/cpu-to-startHTTP/Quiver, static token': of(1.2),
+      'server/sessions/echo@16/cpu-to-sdk1/SDK 2': of(1.1),
+      'server/session/kilobytes/Quiver': of(1.3),
+    });
+    assert.deepEqual(table.split('\n').slice(2), [
+      '| server, operation, JWT (ES256) | cpu | startHTTP | 1.5 | 1–2 | 1.3, not reached |',
+      '| server, operation, static token | cpu | startHTTP | 1.2 | 1–2 | 1.3 |',
+    ]);
   });
 });
 

@@ -13,7 +13,7 @@ import { inputs } from './cases.mjs';
 import { readDocuments } from './documents.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median, ratiosOf, withSpread } from '../statistics.mjs';
+import { median, ratiosOf, table, withSpread } from '../statistics.mjs';
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -33,12 +33,9 @@ const anchorPackages = [
 const built = new URL('../../packages/rag/dist/index.js', import.meta.url);
 if (!existsSync(built)) throw new Error('Build the packages first: npx turbo run build');
 const anchors = values['with-anchors'] ? installPackages(anchorPackages) : undefined;
-if (!anchors)
-  console.log(
-    'Only Quiver is measured. --with-anchors installs the others (about 200 MB) into a temporary folder first.\n',
-  );
 const systems = {};
-for (const name of anchors ? ['quiver', '@mastra/rag', 'LangChain', 'chonkie'] : ['quiver'])
+// `words` only divides the text at white space: the base of the ratios that need no installation.
+for (const name of ['quiver', 'words', ...(anchors ? ['@mastra/rag', 'LangChain', 'chonkie'] : [])])
   systems[name] = await startSystem(name);
 
 for (const [format, files] of values.real ? Object.entries(readDocuments(Number(values.megabytes), true).corpus) : []) {
@@ -63,23 +60,19 @@ console.log(
   `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB per second of CPU time, and how many times slower than Quiver\n`,
 );
 const names = Object.keys(systems);
-console.log(`| strategy | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
-for (const [name, measured] of Object.entries(rates)) {
-  if (!measured.quiver) continue;
+const rows = Object.entries(rates).map(([name, measured]) => {
   const cells = names.map((system) => {
-    if (!measured[system]) return '–';
+    if (!measured[system] || !measured.quiver) return '–';
     const rate = median(measured[system]);
     const ratios = ratiosOf(measured.quiver, measured[system]);
     if (system !== 'quiver') record(`chunking/${name}/speed-to-${system}/Quiver`, ratios, 'most');
     return system === 'quiver' ? rate.toFixed(rate < 10 ? 1 : 0) : `${rate.toPrecision(2)} · ${withSpread(ratios)}`;
   });
-  console.log(`| ${name} | ${cells.join(' | ')} |`);
-}
-console.log(
-  `\nChunks × length of the longest:\n\n| strategy | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`,
-);
-for (const [name, found] of Object.entries(longest))
-  console.log(`| ${name} | ${names.map((system) => found[system] ?? '–').join(' | ')} |`);
+  return [name, ...cells];
+});
+console.log(table(['strategy', ...names], rows));
+const lengths = Object.entries(longest).map(([name, found]) => [name, ...names.map((system) => found[system] ?? '–')]);
+console.log(`\nChunks × length of the longest:\n\n${table(['strategy', ...names], lengths)}`);
 anchors?.remove();
 process.exit();
 

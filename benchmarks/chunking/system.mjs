@@ -3,7 +3,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chonkieCases, langchainCases, mastraCases, quiverCases } from './cases.mjs';
+import { chonkieCases, inputs, langchainCases, mastraCases, quiverCases } from './cases.mjs';
+import { timed } from '../statistics.mjs';
 import { readDocuments } from './documents.mjs';
 
 // One of the anchors logs a warning for every chunk above the size limit; the second table contains the lengths.
@@ -12,6 +13,7 @@ console.warn = () => {};
 const [name, folder, megabytes, kind] = process.argv.slice(2);
 const systems = {
   quiver: async () => quiverCases(await import(new URL('../../packages/rag/dist/index.js', import.meta.url).href)),
+  words: async () => Object.fromEntries(Object.keys(inputs).map((key) => [key, (text) => text.split(/\s+/)])),
   '@mastra/rag': async () => mastraCases(await load('@mastra/rag')),
   LangChain: async () => langchainCases(await load('@langchain/textsplitters'), await load('js-tiktoken')),
   chonkie: async () =>
@@ -27,12 +29,12 @@ process.on('message', async (strategy) => {
   if (!cases[strategy] || texts.length === 0) return process.send({});
   if (!warm.has(strategy)) await warmUp(strategy, texts);
   const chunks = [];
-  const before = process.cpuUsage();
-  for (const text of texts) chunks.push(...(await cases[strategy](text)));
-  const { user, system } = process.cpuUsage(before);
+  const { cpu } = await timed(async () => {
+    for (const text of texts) chunks.push(...(await cases[strategy](text)));
+  });
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const longest = chunks.reduce((most, chunk) => Math.max(most, chunk.length), 0);
-  process.send({ rate: bytes / (user + system), chunks: `${chunks.length} × ≤ ${longest}` });
+  process.send({ rate: bytes / cpu / 1000, chunks: `${chunks.length} × ≤ ${longest}` });
 });
 process.send({});
 

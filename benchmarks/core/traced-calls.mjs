@@ -3,7 +3,7 @@
 // many spans as `instrument()` does, without Quiver's events.
 //
 //   pnpm --filter @quiver/benchmarks traces
-//   options: --rounds 9; --call tool or server; --base <folder of another checkout with built packages>, measured in the same rounds
+//   options: --rounds 9; --share 1, of the calls of a measurement; --call tool or server; --base <folder of another checkout with built packages>, measured in the same rounds
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,10 +13,12 @@ import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { observe } from '@quiver/core';
 import { instrument } from '@quiver/core/otel';
 import { readFlags } from '../read-flags.mjs';
-import { median } from '../statistics.mjs';
+import { record } from '../record.mjs';
+import { inTurn, median, ratiosOf, table, timed, withSpread } from '../statistics.mjs';
 
 const flags = readFlags({
   rounds: { type: 'string', default: '9' },
+  share: { type: 'string', default: '1' },
   base: { type: 'string' },
   call: { type: 'string' },
   // For the processes that measure: one system each.
@@ -104,30 +106,30 @@ const systems = {
 };
 const counts = { tool: 100_000, server: 10_000 };
 
-if (flags.system === undefined) main();
+if (flags.system === undefined) await main();
 else console.log(await measure(flags.system, flags.call));
 
-function main() {
+async function main() {
   for (const call of flags.call === undefined ? Object.keys(counts) : [flags.call]) {
-    const results = Object.fromEntries(Object.keys(systems).map((name) => [name, []]));
-    for (let round = 0; round < rounds; round += 1)
-      for (const name of Object.keys(systems)) results[name].push(run(name, call));
-    const plain = results['no subscribers'];
-    console.log(`\n| ${call} | CPU µs per call, median (minimum) | additional µs, median | factor |`);
-    console.log('|---|---|---|---|');
-    for (const [name, values] of Object.entries(results)) {
+    const names = Object.keys(systems);
+    const results = await inTurn(names, rounds, async (name) => run(name, call));
+    const plain = results[names.indexOf('no subscribers')];
+    const rows = names.map((name, index) => {
+      const values = results[index];
+      const factors = ratiosOf(values, plain);
+      if (name.startsWith('observe') || name.startsWith('instrument'))
+        record(`traces/${call}/cpu-to-no subscribers/Quiver, ${name}`, factors);
       const more = median(values.map((value, round) => value - plain[round])).toFixed(2);
-      const factor = median(values.map((value, round) => value / plain[round])).toFixed(3);
-      console.log(
-        `| ${name} | ${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)}) | ${more} | ${factor} |`,
-      );
-    }
+      return [name, `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)})`, more, withSpread(factors, 3)];
+    });
+    console.log(`\n${table([call, 'CPU µs per call, median (minimum)', 'additional µs, median', 'factor'], rows)}`);
   }
 }
 
 /** Each measurement is a fresh process: the compiler optimizes one system only. */
 function run(system, call) {
-  const words = ['--system', system, '--call', call, ...(flags.base === undefined ? [] : ['--base', flags.base])];
+  const base = flags.base === undefined ? [] : ['--base', flags.base];
+  const words = ['--system', system, '--call', call, '--share', flags.share, ...base];
   return Number(execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...words], { encoding: 'utf8' }));
 }
 
@@ -137,10 +139,10 @@ async function measure(name, callName) {
   const calls = await load(root);
   start();
   const call = wrap(calls[callName]);
-  const count = counts[callName];
-  for (let index = 0; index < count / 2; index += 1) await call();
-  const before = process.cpuUsage();
-  for (let index = 0; index < count; index += 1) await call();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / count;
+  const count = counts[callName] * Number(flags.share);
+  const repeat = async (times) => {
+    for (let index = 0; index < times; index += 1) await call();
+  };
+  await repeat(count / 2);
+  return ((await timed(() => repeat(count))).cpu * 1000) / count;
 }

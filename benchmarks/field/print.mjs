@@ -1,12 +1,12 @@
 // The tables of the benchmark, as Markdown.
+import { table } from '../statistics.mjs';
 import { metrics } from './measure.mjs';
 
-const toLine = (cells) => `| ${cells.join(' | ')} |`;
 const toFigure = (value) => (value === undefined ? '–' : value.toFixed(3).replace(/^0/, ''));
 const toShare = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
 
 function printTable(header, rows) {
-  console.log(['', toLine(header), toLine(header.map(() => '---')), ...rows.map(toLine), ''].join('\n'));
+  console.log(`\n${table(header, rows)}\n`);
 }
 
 /** Flaws of chunks, as counts and shares. */

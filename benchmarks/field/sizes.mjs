@@ -12,6 +12,7 @@ import { LocalVector } from '@quiver/rag/local';
 import { loadDocuments } from '@quiver/loaders';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { readFlags } from '../read-flags.mjs';
+import { table } from '../statistics.mjs';
 import { defaultCache, readDocuments } from './documents.mjs';
 import { halves, readCases } from './halves.mjs';
 import { containsAnswer } from './match.mjs';
@@ -83,7 +84,7 @@ async function compare(name, load, groups) {
     const cells = rows.map(({ maxSize, count, asked }) =>
       [maxSize, count].concat(toCells(asked[index], rows.at(-1).asked[index])),
     );
-    for (const line of [header, header.map(() => '---'), ...cells]) console.log(`| ${line.join(' | ')} |`);
+    console.log(table(header, cells));
   }
 }
 

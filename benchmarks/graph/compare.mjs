@@ -1,7 +1,6 @@
 import { GraphRAG } from '@quiver/rag';
 import { clusteredVectors } from './clustered-vectors.mjs';
-import { table } from './table.mjs';
-import { median } from '../statistics.mjs';
+import { median, table } from '../statistics.mjs';
 
 /** Number of nodes, dimension, cluster size. Quiver connects a node with its 20 nearest neighbors; the clusters of the last case are larger. */
 const cases = [

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { table } from './table.mjs';
+import { table } from '../statistics.mjs';
 
-export const sizes = [1000, 2000, 5000, 10_000, 20_000, 50_000];
-export const dimension = 384;
+const dimension = 384;
 
 /** Builds graphs of growing size, each in a separate process, to measure its memory. */
-export function measureGrowth() {
+export function measureGrowth(sizes) {
   const worker = fileURLToPath(new URL('build-one.mjs', import.meta.url));
   return sizes.map((count) => {
     const answer = execFileSync(process.execPath, [worker, String(count), String(dimension)], { encoding: 'utf8' });

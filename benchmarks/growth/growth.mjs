@@ -4,7 +4,7 @@
 // Everything runs in this process; MCP requests arrive through `fetch()` without a network.
 import { loadavg } from 'node:os';
 import { record } from '../record.mjs';
-import { ratiosOf } from '../statistics.mjs';
+import { ratiosOf, table, timed } from '../statistics.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { callsInFlight, listOfTools, messageSize, openSessions, registeredTools } from './server.mjs';
 import { documentsIngested, documentsSearched, vectorsCompared } from './store.mjs';
@@ -25,8 +25,7 @@ const cases = [
 ];
 
 console.log(`Node ${process.version}, ${rounds} rounds, load average ${loadavg()[0].toFixed(1)}\n`);
-console.log('| CPU time of | sizes | ms at the smaller | at the larger | exponent | expected |');
-console.log('| --- | --- | --- | --- | --- | --- |');
+const rows = [];
 const defects = [];
 for (const { name, sizes, expected, times, prepare } of cases) {
   const operations = [];
@@ -34,11 +33,11 @@ for (const { name, sizes, expected, times, prepare } of cases) {
   const cpu = sizes.map(() => []);
   for (let round = -2; round < Number(rounds); round += 1) {
     for (const [index, { run, operationsPerRun = 1 }] of operations.entries()) {
-      const before = process.cpuUsage();
-      for (let time = 0; time < times; time += 1) await run();
-      const { user, system } = process.cpuUsage(before);
+      const measured = await timed(async () => {
+        for (let time = 0; time < times; time += 1) await run();
+      });
       // The first rounds warm up.
-      if (round >= 0) cpu[index].push((user + system) / 1000 / times / operationsPerRun);
+      if (round >= 0) cpu[index].push(measured.cpu / times / operationsPerRun);
     }
   }
   for (const { end } of operations) await end?.();
@@ -46,13 +45,13 @@ for (const { name, sizes, expected, times, prepare } of cases) {
   const exponentOf = (factor) => Math.log(factor) / Math.log(sizes[1] / sizes[0]);
   const exponent = exponentOf(large / small);
   record(
-    `growth/${name}/Quiver`,
+    `growth/${name}/cpu-to-a tenth of the load/Quiver`,
     ratiosOf(cpu[1], cpu[0]).map((factor) => 10 ** exponentOf(factor)),
   );
-  const cells = [name, sizes.map((size) => size.toLocaleString('en')).join(' → ')];
-  cells.push(small.toFixed(3), large.toFixed(3), exponent.toFixed(2), expected);
-  console.log(`| ${cells.join(' | ')} |`);
+  const load = sizes.map((size) => size.toLocaleString('en')).join(' → ');
+  rows.push([name, load, small.toFixed(3), large.toFixed(3), exponent.toFixed(2), expected]);
   if (exponent > expected + tolerance) defects.push(`${name}: ${exponent.toFixed(2)} instead of ${expected}`);
 }
+console.log(table(['CPU time of', 'sizes', 'ms at the smaller', 'at the larger', 'exponent', 'expected'], rows));
 for (const defect of defects) console.error(`Grows too fast: ${defect}`);
 process.exit(defects.length > 0 ? 1 : 0);

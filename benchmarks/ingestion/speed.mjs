@@ -7,7 +7,7 @@ import { LocalVector } from '@quiver/rag/local';
 import { createCorpus } from '../chunking/corpus.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median, ratiosOf, withSpread } from '../statistics.mjs';
+import { inTurn, median, ratiosOf, table, timed, withSpread } from '../statistics.mjs';
 
 const values = readFlags({
   documents: { type: 'string', default: '500' },
@@ -56,26 +56,20 @@ const cases = {
   'ingest(), first run': () => run(new LocalVector()),
   'ingest(), nothing changed': () => run(stored),
 };
-const times = Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
-for (let round = 0; round <= Number(values.rounds); round += 1) {
-  for (const [name, work] of Object.entries(cases)) {
-    globalThis.gc?.();
-    const before = process.cpuUsage();
-    await work();
-    const { user, system } = process.cpuUsage(before);
-    // Round 0 warms up.
-    if (round > 0) times[name].push((user + system) / 1e6);
-  }
-}
+const results = await inTurn(Object.values(cases), Number(values.rounds) + 1, (work) => {
+  globalThis.gc?.();
+  return timed(work);
+});
+// Round 0 warms up.
+const times = results.map((rounds) => rounds.slice(1).map(({ cpu }) => cpu / 1000));
 const { count } = await stored.describeIndex({ indexName });
 console.log(
   `${documentCount} documents of 10,000 characters, ${count} chunks; Node ${process.version}, load ${loadavg()[0].toFixed(1)}\n`,
 );
-console.log('| | CPU seconds | chunks/s | × the speed by hand |\n|---|---|---|---|');
-for (const [name, own] of Object.entries(times)) {
-  const ratios = ratiosOf(times['by hand'], own);
-  record(`ingestion/speed-to-by-hand/Quiver, ${name}`, ratios, 'most');
-  console.log(
-    `| ${name} | ${median(own).toFixed(2)} | ${Math.round(count / median(own)).toLocaleString('en')} | ${withSpread(ratios)} |`,
-  );
-}
+const rows = Object.keys(cases).map((name, index) => {
+  const ratios = ratiosOf(times[0], times[index]);
+  if (index > 0) record(`ingestion/speed-to-by-hand/Quiver, ${name}`, ratios, 'most');
+  const rate = Math.round(count / median(times[index])).toLocaleString('en');
+  return [name, median(times[index]).toFixed(2), rate, withSpread(ratios)];
+});
+console.log(table(['', 'CPU seconds', 'chunks/s', '× the speed by hand'], rows));

@@ -1,7 +1,7 @@
 // CPU time of loadDocument() for each format, against the parser alone, with the real files of the field benchmark:
-//   node loaders/formats.mjs [--format pdf,docx] [--rounds 5]
-// Every round reads all files of a format with both in turn, in one process, after a round to warm up. The time of loadDocument() includes
-// its worker thread. The parser alone drops what it has read.
+//   node loaders/formats.mjs [--format pdf,docx] [--rounds 5] [--megabytes 0.5]
+// Every round reads all files of a format, or a sample of --megabytes, with both in turn, in one process, after a round to warm up. The
+// time of loadDocument() includes its worker thread. The parser alone drops what it has read.
 import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,21 @@ import mammoth from 'mammoth';
 import PostalMime from 'postal-mime';
 import readWorkbook from 'read-excel-file/universal';
 import { defaultCache, readDocuments } from '../field/documents.mjs';
+import { createRandom } from '../random.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
-import { median, withSpread } from '../statistics.mjs';
+import { inTurn, median, ratiosOf, table, timed, withSpread } from '../statistics.mjs';
 
-const { cache, format, rounds } = readFlags({
+const {
+  cache,
+  format,
+  rounds,
+  megabytes: most,
+} = readFlags({
   cache: { type: 'string', default: defaultCache },
   format: { type: 'string' },
   rounds: { type: 'string', default: '5' },
+  megabytes: { type: 'string', default: 'Infinity' },
 });
 
 const textOf = (bytes) => new TextDecoder().decode(bytes);
@@ -75,53 +82,51 @@ setDefaultLogger(false);
 const { folder, sources, missing } = readDocuments(cache);
 for (const sentence of missing) console.log(sentence);
 console.log(`Node ${process.version}, load ${loadavg()[0].toFixed(1)}; medians of ${rounds} rounds\n`);
-console.log('| format | files | MB | parser | CPU ms/MB, parser | CPU ms/MB, loadDocument | ratio |');
-console.log('| --- | --- | --- | --- | --- | --- | --- |');
+const rows = [];
 for (const [extension, parser] of Object.entries(parsers)) {
   if (format && !format.split(',').includes(extension)) continue;
   const files = [...sources.keys()].filter((path) => path.endsWith(`.${extension}`));
-  await compare(extension, parser, files);
+  rows.push(await compare(extension, parser, files));
 }
+console.log(table(['format', 'files', 'MB', 'parser', 'CPU ms/MB, parser', 'CPU ms/MB, loadDocument', 'ratio'], rows));
 
 async function compare(extension, parser, names) {
   const files = [];
-  for (const name of names) {
+  let size = 0;
+  for (const name of shuffle(names)) {
+    if (size >= Number(most) * 1e6) break;
     const bytes = new Uint8Array(readFileSync(join(folder, name)));
     // Files without text, and those that a parser rejects.
-    if (
-      await isReadable(
-        () => loadDocument(bytes, { name }),
-        () => parser.run(bytes),
-      )
-    )
-      files.push({ name, bytes });
+    const isMeasured = await isReadable(
+      () => loadDocument(bytes, { name }),
+      () => parser.run(bytes),
+    );
+    if (!isMeasured) continue;
+    files.push({ name, bytes });
+    size += bytes.length;
   }
-  const megabytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1e6;
+  const megabytes = size / 1e6;
   // Small collections are read several times, so that the clock measures them.
-  const repeats = Math.max(1, Math.round(1 / megabytes));
-  const measureAll = async (run) => {
-    const before = process.cpuUsage();
-    for (let repeat = 0; repeat < repeats; repeat += 1) for (const file of files) await run(file);
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1e3 / megabytes / repeats;
-  };
-  const results = [];
-  for (let round = 0; round <= Number(rounds); round += 1) {
-    const alone = await measureAll(async ({ bytes }) => parser.run(bytes));
-    const loaded = await measureAll(({ name, bytes }) => loadDocument(bytes, { name }));
-    if (round > 0) results.push({ alone, loaded, ratio: loaded / alone });
-  }
-  const valuesOf = (key) => results.map((result) => result[key]);
-  const cells = [
-    extension,
-    files.length,
-    megabytes.toFixed(2),
-    parser.name,
-    median(valuesOf('alone')).toFixed(0),
-    median(valuesOf('loaded')).toFixed(0),
-  ];
-  record(`loaders/${extension}/cpu-to-parser/Quiver`, valuesOf('ratio'));
-  console.log(`| ${cells.join(' | ')} | ${withSpread(valuesOf('ratio'))} |`);
+  const repeats = Math.max(1, Math.round(Math.min(1, Number(most)) / megabytes));
+  const measureAll = (run) =>
+    timed(async () => {
+      for (let repeat = 0; repeat < repeats; repeat += 1) for (const file of files) await run(file);
+    });
+  const systems = [({ bytes }) => parser.run(bytes), ({ name, bytes }) => loadDocument(bytes, { name })];
+  const measured = await inTurn(systems, Number(rounds) + 1, measureAll);
+  // Round 0 warms up.
+  const [alone, loaded] = measured.map((own) => own.slice(1).map(({ cpu }) => cpu / megabytes / repeats));
+  const ratios = ratiosOf(loaded, alone);
+  record(`loaders/${extension}/cpu-to-parser/Quiver`, ratios);
+  const figures = [median(alone).toFixed(0), median(loaded).toFixed(0), withSpread(ratios)];
+  return [extension, files.length, megabytes.toFixed(2), parser.name, ...figures];
+}
+
+/** Returns the files in an order that is the same in every run, so that a sample has files of each package. */
+function shuffle(names) {
+  const random = createRandom(1);
+  const keyed = names.toSorted().map((name) => ({ name, key: random() }));
+  return keyed.toSorted((a, b) => a.key - b.key).map(({ name }) => name);
 }
 
 async function isReadable(...runs) {

@@ -1,20 +1,18 @@
 // Compares MCPClient with the clients of the official SDKs: CPU per call, calls per second, start, memory per connection.
 //
-//   pnpm build && pnpm --filter @quiver/benchmarks mcp-client                  Quiver, SDK 1 and 2
-//   pnpm --filter @quiver/benchmarks mcp-client -- --with-anchors              also @mastra/mcp and @ai-sdk/mcp, in a temporary folder
-//   options: --rounds 5, --seconds 1, --only load,bearer,fetch,http-sse,stdio,payload,start,heap, --json results.json, --source (runs the TypeScript sources)
+//   pnpm build && pnpm --filter @quiver/benchmarks mcp-client                  Quiver and SDK 1
+//   pnpm --filter @quiver/benchmarks mcp-client -- --with-anchors              also SDK 2, and @mastra/mcp and @ai-sdk/mcp in a temporary folder
+//   options: --rounds 5, --seconds 1, --only load,bearer,fetch,http-sse,stdio,payload,start,heap
 //
 // Every client runs in a separate process and calls one server in another process. Every round measures each client in turn; the
 // tables show the median of the ratios within a round. CPU is the CPU time of the client process.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installClients } from './clients/install.mjs';
-import { sourceArguments } from './processes.mjs';
-import { median, ratiosOf, withSpread } from '../statistics.mjs';
+import { inTurn, median, ratiosOf, withSpread } from '../statistics.mjs';
 import { table } from './report.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
@@ -23,8 +21,6 @@ const flags = readFlags({
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string', default: '0.7' },
   only: { type: 'string' },
-  json: { type: 'string' },
-  source: { type: 'boolean', default: false },
   'with-anchors': { type: 'boolean', default: false },
 });
 const rounds = Number(flags.rounds);
@@ -32,18 +28,19 @@ const seconds = Number(flags.seconds);
 const wanted = flags.only?.split(',');
 const here = dirname(fileURLToPath(import.meta.url));
 const anchors = flags['with-anchors'] ? installClients() : { folderOf: {}, remove() {} };
-const raw = [];
 
 /** Measured systems. The first one is the base of the ratios. */
+const sdk1 = { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' };
+const quiver = { label: '**Quiver**', name: 'quiver', era: 'legacy' };
 const systems = [
-  { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' },
-  { label: 'SDK 2.4.0', name: 'sdk2', era: 'legacy' },
-  { label: 'SDK 2.4.0, 2026-07-28', name: 'sdk2', era: 'modern' },
-  { label: '**Quiver**', name: 'quiver', era: 'legacy' },
+  sdk1,
+  quiver,
   { label: '**Quiver**, 2026-07-28', name: 'quiver', era: 'modern' },
   { label: '**Quiver**, `callTool`', name: 'quiver', era: 'legacy', variant: 'direct' },
   ...(flags['with-anchors']
     ? [
+        { label: 'SDK 2.4.0', name: 'sdk2', era: 'legacy' },
+        { label: 'SDK 2.4.0, 2026-07-28', name: 'sdk2', era: 'modern' },
         { label: '@mastra/mcp 1.18.0', name: 'mastra', install: 'mastra1', era: 'legacy' },
         { label: '@mastra/mcp 2.0.0, 2026-07-28', name: 'mastra', install: 'mastra2', era: 'modern' },
         { label: '@ai-sdk/mcp 2.0.99', name: 'ai-sdk', install: 'ai-sdk', era: 'legacy' },
@@ -55,10 +52,6 @@ const systems = [
 const shownOnce = systems.filter((system) => !system.variant);
 
 /** Further comparisons. The first system of each is the base of its ratios. */
-const [sdk1, quiver] = [
-  { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' },
-  { label: '**Quiver**', name: 'quiver', era: 'legacy' },
-];
 const variant = (name, system) => ({ ...system, variant: name });
 const [one, sixteen, sixtyFour] = [1, 16, 64].map((inFlight) => ({ title: `${inFlight} in flight`, inFlight }));
 const comparisons = {
@@ -109,20 +102,20 @@ function start(file, args = [], execArgv = []) {
 function startClient({ label, name, install, era = 'legacy', variant: way = '' }) {
   const folder = install === undefined ? join(here, 'clients') : anchors.folderOf[install];
   const args = [join(folder, `${name}.mjs`), era, way];
-  const child = start(join(here, 'clients/process.mjs'), args, ['--expose-gc', ...sourceArguments(flags.source)]);
+  const child = start(join(here, 'clients/process.mjs'), args, ['--expose-gc']);
   return {
-    label,
     run: async (message) => {
       child.send(message);
       const { result, error } = await child.next();
       if (error) throw new Error(`${label}: ${error}`);
-      raw.push({ system: label, ...message, ...result });
       return result;
     },
     stop: child.stop,
   };
 }
 
+/** Clients by their system: several tables measure the same process. */
+const started = new Map();
 const server = start(join(here, 'clients/server.mjs'));
 const { url } = await server.next();
 try {
@@ -134,8 +127,8 @@ try {
   if (isWanted('heap')) await heaps();
   const loads = loadavg().map((value) => value.toFixed(2));
   console.log(`load average at the end: ${loads.join(' ')}`);
-  if (flags.json) writeFileSync(flags.json, JSON.stringify({ machine, rounds, seconds, raw }, undefined, 2));
 } finally {
+  for (const { stop } of started.values()) stop();
   server.stop();
   anchors.remove();
 }
@@ -164,27 +157,26 @@ async function compare({ title, systems: compared, cases, form = 'json' }) {
 
 /** @returns `{ title, rows }` per case, with one row per system and one result per round */
 async function measure(compared, form, cases) {
-  const clients = compared.map(startClient);
-  for (const client of clients) {
-    await client.run({ job: 'open', url, form });
+  const clients = [];
+  for (const system of compared) {
     // The SDK needs several seconds of warm-up to reach its full speed.
-    await client.run({ job: 'load', inFlight: 16, seconds: 2 });
+    const warmUp = started.has(system) ? 0.4 : 1.5;
+    if (!started.has(system)) started.set(system, startClient(system));
+    const client = started.get(system);
+    await client.run({ job: 'open', url, form });
+    await client.run({ job: 'load', inFlight: 16, seconds: warmUp });
+    clients.push(client);
   }
   const tables = [];
   for (const { title, ...settings } of cases) {
-    const rows = clients.map(() => []);
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [index, client] of clients.entries())
-        rows[index].push(await client.run({ job: 'load', seconds, ...settings }));
-    }
+    const rows = await inTurn(clients, rounds, (client) => client.run({ job: 'load', seconds, ...settings }));
     tables.push({ title, rows });
   }
-  for (const client of clients) client.stop();
   return tables;
 }
 
 function printCalls(title, compared, tables) {
-  for (const { title: column, rows } of tables) recordRatios(`client/${title}/${column}`, compared, rows, 'cpu');
+  for (const { title: column, rows } of tables) recordRatios(`${title}/${column}`, 'cpu', compared, rows, 'cpu');
   console.log(`**${title}**: CPU µs per call, × · calls per second, ×\n`);
   print(
     tables.map((table) => table.title),
@@ -195,7 +187,8 @@ function printCalls(title, compared, tables) {
 
 async function starts() {
   const rows = await fresh(rounds, { job: 'start', url, count: 20 });
-  for (const key of ['totalCpu', 'warmCpu']) recordRatios(`client/Start/${key}`, shownOnce, rows, key);
+  for (const [name, key] of Object.entries({ 'code loaded': 'totalCpu', 'connected again': 'warmCpu' }))
+    recordRatios(`Start/${name}`, 'cpu', shownOnce, rows, key);
   console.log('**Start**: 20 servers of 50 tools, connected and listed: ms, × · CPU ms, ×\n');
   print(
     ['code loaded, connected', 'connected again'],
@@ -208,8 +201,9 @@ async function starts() {
 }
 
 async function heaps() {
-  const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
-  for (const key of ['held', 'read', 'without']) recordRatios(`client/Memory/${key}`, shownOnce, rows, key);
+  const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 50 });
+  for (const [name, key] of Object.entries({ 'tools held': 'held', 'tools read': 'read', 'tools dropped': 'without' }))
+    recordRatios(`Memory/${name}`, 'heap', shownOnce, rows, key);
   console.log('**Memory**: KB of heap per open connection, after collection, ×\n');
   print(
     ['its 50 tools held', 'each of them read', 'tools dropped'],
@@ -218,11 +212,13 @@ async function heaps() {
   );
 }
 
-/** Records the ratio of each row to the first one. */
-function recordRatios(name, compared, rows, key) {
+/** Records the ratio of each row to the first one, and to SDK 1. */
+function recordRatios(name, measured, compared, rows, key) {
   const valuesOf = (index) => rows[index].map((row) => row[key]);
-  for (const [index, { label }] of compared.entries())
-    record(`${name}/${label}`, ratiosOf(valuesOf(index), valuesOf(0)));
+  for (const [base, { name: system }] of compared.entries())
+    if (base === 0 || system === 'sdk1')
+      for (const [index, { label }] of compared.entries())
+        record(`client/${name}/${measured}-to-${system}/${label}`, ratiosOf(valuesOf(index), valuesOf(base)));
 }
 
 /** @param cellsOf - the cells of a system by its number */
@@ -232,16 +228,13 @@ function print(columns, cellsOf, shown) {
 }
 
 /** Measures every system in a new process. */
-async function fresh(times, message) {
-  const rows = shownOnce.map(() => []);
-  for (let round = 0; round < times; round += 1) {
-    for (const [index, system] of shownOnce.entries()) {
-      const client = startClient(system);
-      rows[index].push(await client.run(message));
-      client.stop();
-    }
-  }
-  return rows;
+function fresh(times, message) {
+  return inTurn(shownOnce, times, async (system) => {
+    const client = startClient(system);
+    const result = await client.run(message);
+    client.stop();
+    return result;
+  });
 }
 
 function cell(rows, index, key, digits) {

@@ -2,15 +2,16 @@
 // them: a direct call costs a client and a server, a proxied one both twice.
 //
 // node scripts/run-built.mjs benchmarks/mcp/gateway.mjs [--calls 3000] [--rounds 7]
-import process from 'node:process';
-import { parseArgs } from 'node:util';
 import { createTool } from '@quiver/core/tools';
 import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer } from '@quiver/mcp/server';
+import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
+import { inTurn, median, ratiosOf, table, timed, withSpread } from '../statistics.mjs';
 
-const { values } = parseArgs({ options: { calls: { type: 'string' }, rounds: { type: 'string' } } });
-const calls = Number(values.calls ?? 3000);
-const rounds = Number(values.rounds ?? 7);
+const values = readFlags({ calls: { type: 'string', default: '3000' }, rounds: { type: 'string', default: '7' } });
+const calls = Number(values.calls);
+const rounds = Number(values.rounds);
 /** Calls in flight at once. */
 const width = 16;
 
@@ -32,8 +33,6 @@ upstream.use({
 });
 const { url } = await upstream.listen();
 
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
-
 async function run(client, name, count) {
   const args = { text: 'hello' };
   let left = count;
@@ -44,13 +43,6 @@ async function run(client, name, count) {
     }
   };
   await Promise.all(Array.from({ length: width }, work));
-}
-
-async function measure(client, name) {
-  const before = process.cpuUsage();
-  await run(client, name, calls);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / calls;
 }
 
 const rows = [];
@@ -68,20 +60,19 @@ for (const protocol of ['legacy', 'modern']) {
   await run(direct, 'echo', calls);
   await run(proxied, 'up_echo', calls);
   received.clear();
-  const pairs = [];
-  for (let round = 0; round < rounds; round += 1)
-    pairs.push([await measure(direct, 'echo'), await measure(proxied, 'up_echo')]);
-  rows.push({
-    era: protocol,
-    'direct, µs': Math.round(median(pairs.map(([one]) => one))),
-    'proxied, µs': Math.round(median(pairs.map(([, other]) => other))),
-    ratio: median(pairs.map(([one, other]) => other / one)).toFixed(2),
-    'other requests': [...received]
-      .filter(([method]) => method !== 'tools/call')
-      .reduce((sum, [, count]) => sum + count, 0),
-  });
+  const ways = [
+    [direct, 'echo'],
+    [proxied, 'up_echo'],
+  ];
+  const measured = await inTurn(ways, rounds, ([client, name]) => timed(() => run(client, name, calls)));
+  const cpu = measured.map((own) => own.map((one) => (one.cpu * 1000) / calls));
+  const ratios = ratiosOf(cpu[1], cpu[0]);
+  record(`gateway/${protocol}/cpu-to-direct call/Quiver`, ratios);
+  const others = [...received].filter(([method]) => method !== 'tools/call');
+  const figures = cpu.map((own) => median(own).toFixed(0));
+  rows.push([protocol, ...figures, withSpread(ratios), others.reduce((sum, [, count]) => sum + count, 0)]);
   await Promise.all([direct.disconnect(), proxied.disconnect()]);
   await gateway.close();
 }
 await upstream.close();
-console.table(rows);
+console.log(table(['era', 'direct, µs', 'proxied, µs', 'ratio', 'other requests'], rows));

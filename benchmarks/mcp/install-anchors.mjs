@@ -48,7 +48,11 @@ export function installAnchors() {
     return { name, system: { folder, modes }, remove };
   });
   return {
-    systems: Object.fromEntries(installed.map(({ name, system }) => [name, system])),
+    // SDK 2 is a development dependency: it is no anchor of short runs, but needs no installation.
+    systems: {
+      sdk2: { modes: ['sessions', 'stateless', 'modern', 'stdio'] },
+      ...Object.fromEntries(installed.map(({ name, system }) => [name, system])),
+    },
     remove: () => installed.forEach(({ remove }) => remove()),
   };
 }

@@ -5,19 +5,14 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Node options that run the sources instead of the build. */
-export function sourceArguments(source) {
-  return source ? ['--conditions=@quiver/source', '--import', join(here, '../../scripts/source-hooks.mjs')] : [];
-}
-
 /** Anchors run in their installation folder, so that their imports resolve. */
 export function serverFile(name, folder = join(here, 'servers')) {
   return join(folder, `${name}.mjs`);
 }
 
-export async function startServer({ name, mode, tools, source, folder }) {
+export async function startServer({ name, mode, tools, folder }) {
   const child = fork(serverFile(name, folder), [mode, String(tools)], {
-    execArgv: ['--expose-gc', ...sourceArguments(source)],
+    execArgv: ['--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
@@ -29,7 +24,7 @@ export async function startServer({ name, mode, tools, source, folder }) {
     return answer;
   };
   const [{ url, token }] = await Promise.race([once(child, 'message'), failed]);
-  return { name, url, token, run, ask: (ask) => run({ ask }), stop: () => void child.kill('SIGKILL') };
+  return { name, mode, url, token, run, ask: (ask) => run({ ask }), stop: () => void child.kill('SIGKILL') };
 }
 
 export function startLoadClient() {

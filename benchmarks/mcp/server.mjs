@@ -1,14 +1,14 @@
 // Compares MCPServer with the servers of the official SDKs, and prints the tables of docs/reference/benchmarks/mcp-server.md.
 //
-//   pnpm build && pnpm --filter @quiver/benchmarks mcp                 Quiver, SDK 1 and 2, and a bare node:http server
-//   pnpm --filter @quiver/benchmarks mcp -- --with-anchors             also @mastra/mcp and fastmcp, installed into a temporary folder
-//   options: --rounds 5, --seconds 0.6, --only sessions,stdio, --source (runs the TypeScript sources)
+//   pnpm build && pnpm --filter @quiver/benchmarks mcp                 Quiver, SDK 1, and a bare node:http server
+//   pnpm --filter @quiver/benchmarks mcp -- --with-anchors             also SDK 2, and @mastra/mcp and fastmcp, installed into a temporary folder
+//   options: --rounds 5, --seconds 0.6, --only sessions,stdio
 //
-// All servers of a case run at once. Every round measures each of them in turn; the tables show the median of the ratios within a
+// Every server runs in a process for all cases. Every round measures each of them in turn; the tables show the median of the ratios within a
 // round. CPU is the CPU time of the server process: unlike calls per second, it is reliable on a busy machine.
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { fetchPath } from './cases/fetch-path.mjs';
-import { callFigures, callRatios, httpCalls } from './cases/http-calls.mjs';
+import { callFigures, callRatios, httpCalls, warmUp } from './cases/http-calls.mjs';
 import { operation } from './cases/operation.mjs';
 import { payloads } from './cases/payloads.mjs';
 import { sessionMemory } from './cases/session-memory.mjs';
@@ -23,19 +23,29 @@ const flags = readFlags({
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string', default: '0.6' },
   only: { type: 'string' },
-  source: { type: 'boolean', default: false },
   'with-anchors': { type: 'boolean', default: false },
 });
 const { systems: anchors, remove } = flags['with-anchors'] ? installAnchors() : { systems: {}, remove() {} };
 const client = startLoadClient();
-const { source } = flags;
+const start = (name, mode, tools = 10) => startServer({ name, mode, tools, folder: anchors[name]?.folder });
+/** Servers that several cases measure, by name, mode and number of tools. */
+const shared = new Map();
 const context = {
   anchors,
   client,
-  source,
+  official: ['sdk1', 'sdk2'].filter((name) => name === 'sdk1' || name in anchors),
   rounds: Number(flags.rounds),
   seconds: Number(flags.seconds),
-  start: (name, mode, tools = 10) => startServer({ name, mode, tools, source, folder: anchors[name]?.folder }),
+  start,
+  /** Starts and warms up a server, or returns the one that runs. The bare server is the same in all modes. */
+  share: async (name, mode, tools) => {
+    const key = name === 'bare' ? name : [name, mode, tools].join();
+    if (!shared.has(key)) {
+      shared.set(key, await start(name, mode, tools));
+      await warmUp({ client, server: shared.get(key) });
+    }
+    return { ...shared.get(key), mode };
+  },
 };
 const began = performance.now();
 
@@ -96,6 +106,7 @@ try {
   const loads = loadavg().map((value) => value.toFixed(1));
   console.log(`Load average at the end, over 1, 5 and 15 minutes: ${loads.join(', ')}.`);
 } finally {
+  for (const { stop } of shared.values()) stop();
   client.stop();
   remove();
 }

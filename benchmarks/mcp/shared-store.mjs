@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
-import process from 'node:process';
 import { PostgresStore } from '@quiver/mcp/pg';
 import { RedisStore } from '@quiver/mcp/redis';
 import { InMemoryStore } from '@quiver/mcp/server';
 import { readFlags } from '../read-flags.mjs';
+import { median, table, timed } from '../statistics.mjs';
 
 const values = readFlags({
   operations: { type: 'string', default: '2000' },
@@ -99,13 +99,11 @@ for (let round = 0; round < Number(values.rounds); round += 1)
         const operate = await prepare(pair);
         await operate(0);
         const perCaller = Math.ceil(operations / parallel);
-        const start = performance.now();
-        await Promise.all(
-          Array.from({ length: parallel }, async (_, caller) => {
-            for (let count = 0; count < perCaller; count += 1) await operate(caller);
-          }),
-        );
-        const perSecond = (perCaller * parallel * 1000) / (performance.now() - start);
+        const lane = async (_, caller) => {
+          for (let count = 0; count < perCaller; count += 1) await operate(caller);
+        };
+        const { elapsed } = await timed(() => Promise.all(Array.from({ length: parallel }, lane)));
+        const perSecond = (perCaller * parallel * 1000) / elapsed;
         const key = `${title}|${parallel}|${name}`;
         results.set(key, [...(results.get(key) ?? []), perSecond]);
       }
@@ -113,16 +111,14 @@ for (let round = 0; round < Number(values.rounds); round += 1)
   }
 for (const { cleanUp } of Object.values(stores)) await cleanUp?.();
 
-process.stdout.write(`${operations} operations, ${values.rounds} rounds, load ${loadavg()[0].toFixed(1)}\n`);
-process.stdout.write(`| operations per second | callers | ${Object.keys(stores).join(' | ')} |\n`);
-for (const title of Object.keys(cases))
-  for (const parallel of [1, Number(values.parallel)]) {
-    const medians = Object.keys(stores).map((name) => {
-      const sorted = results.get(`${title}|${parallel}|${name}`).toSorted((a, b) => a - b);
-      return Math.round(sorted[Math.floor(sorted.length / 2)]).toLocaleString('en-US');
-    });
-    process.stdout.write(`| ${title} | ${parallel} | ${medians.join(' | ')} |\n`);
-  }
+console.log(`${operations} operations, ${values.rounds} rounds, load ${loadavg()[0].toFixed(1)}\n`);
+const rows = Object.keys(cases).flatMap((title) =>
+  [1, Number(values.parallel)].map((parallel) => {
+    const of = (name) => Math.round(median(results.get(`${title}|${parallel}|${name}`))).toLocaleString('en-US');
+    return [title, parallel, ...Object.keys(stores).map(of)];
+  }),
+);
+console.log(table(['operations per second', 'callers', ...Object.keys(stores)], rows));
 
 /** Loads a development dependency of the package. */
 function fromMcp(name) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { serverFile, sourceArguments } from './processes.mjs';
+import { serverFile } from './processes.mjs';
 
 const initialize = {
   jsonrpc: '2.0',
@@ -9,8 +9,8 @@ const initialize = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
 };
 
-function start({ name, source, folder }) {
-  const child = spawn(process.execPath, [...sourceArguments(source), serverFile(name, folder), 'stdio', '10'], {
+function start({ name, folder }) {
+  const child = spawn(process.execPath, [serverFile(name, folder), 'stdio', '10'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
@@ -53,35 +53,32 @@ function cpuOf(pid) {
   }
 }
 
-/** Measures the calls per second, and the CPU time of the server per call in microseconds, with a fixed number of calls in flight, after a short warm-up. */
-export async function stdioCalls({ inFlight, seconds, ...server }) {
-  const connection = start(server);
-  await connection.request(initialize);
-  connection.notify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+/**
+ * Starts a server. `load` keeps a number of calls in flight: it returns the calls per second, and the CPU time of the server per call in
+ * microseconds.
+ */
+export async function connect(server) {
+  const { request, notify, cpu, stop } = start(server);
+  await request(initialize);
+  notify({ jsonrpc: '2.0', method: 'notifications/initialized' });
   let id = 0;
-  const run = async (duration) => {
-    let calls = 0;
-    const started = performance.now();
-    await Promise.all(
-      Array.from({ length: inFlight }, async () => {
-        while (performance.now() - started < duration) {
-          id += 1;
-          const message = `m${id}`;
-          const params = { name: 'echo', arguments: { message } };
-          const { result } = await connection.request({ jsonrpc: '2.0', id, method: 'tools/call', params });
-          if (result?.content?.[0]?.text !== message) throw new Error(`${server.name} sent a wrong result`);
-          calls += 1;
-        }
-      }),
-    );
-    return { calls, perSecond: (calls / (performance.now() - started)) * 1000 };
+  const call = async () => {
+    id += 1;
+    const message = `m${id}`;
+    const params = { name: 'echo', arguments: { message } };
+    const { result } = await request({ jsonrpc: '2.0', id, method: 'tools/call', params });
+    if (result?.content?.[0]?.text !== message) throw new Error(`${server.name} sent a wrong result`);
   };
-  await run(700);
-  const before = connection.cpu();
-  const { calls, perSecond } = await run(seconds * 1000);
-  const cpu = (connection.cpu() - before) / calls;
-  connection.stop();
-  return { perSecond, cpu };
+  const load = async (inFlight, seconds) => {
+    const [first, before, started] = [id, cpu(), performance.now()];
+    const lane = async () => {
+      while (performance.now() - started < seconds * 1000) await call();
+    };
+    await Promise.all(Array.from({ length: inFlight }, lane));
+    const calls = id - first;
+    return { perSecond: (calls / (performance.now() - started)) * 1000, cpu: (cpu() - before) / calls };
+  };
+  return { load, stop };
 }
 
 /** Measures the milliseconds from spawn to the `initialize` response. */

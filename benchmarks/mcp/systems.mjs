@@ -16,12 +16,9 @@ export const names = {
 /** `[system, mode]`. SDK 1 does not support 2026-07-28, so that table contains its sessionless mode, which is the closest to it. */
 export function systemsOf(mode, anchors) {
   const own = {
-    sessions: ['sdk1', 'sdk2', 'quiver', 'bare'],
-    stateless: ['sdk1', 'sdk2', 'quiver', 'bare'],
-    modern: ['sdk1', 'sdk2', 'quiver', 'bare'],
     'http-sse': ['sdk1', 'quiver'],
-    stdio: ['sdk1', 'sdk2', 'quiver', 'quiver-json', 'bare', 'bare-zod'],
-  }[mode];
+    stdio: ['sdk1', 'quiver', 'quiver-json', 'bare', 'bare-zod'],
+  }[mode] ?? ['sdk1', 'quiver', 'bare'];
   const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes(mode));
   return [...own, ...others].map((name) => ({ name, mode: mode === 'modern' && name === 'sdk1' ? 'stateless' : mode }));
 }

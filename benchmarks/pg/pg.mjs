@@ -10,7 +10,8 @@ import { installPackages } from '../install-packages.mjs';
 import { createVectors, metadataOf } from './data.mjs';
 import { bareSystem, mastraSystem, quiverSystem } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';
-import { median } from '../statistics.mjs';
+import { record } from '../record.mjs';
+import { inTurn, median, ratiosOf, table, timed, withSpread } from '../statistics.mjs';
 
 const flags = readFlags({
   'with-anchors': { type: 'boolean', default: false },
@@ -39,10 +40,6 @@ const dropSchemas = async () => {
 const anchors = flags['with-anchors']
   ? installPackages(['@mastra/pg@1.27.1', '@mastra/core@1.71.0', 'zod@4.6.7', 'pg-copy-streams@7.0.0'])
   : undefined;
-if (!anchors)
-  console.log(
-    'Without @mastra/pg and COPY; --with-anchors installs them (about 150 MB) into a temporary folder first.\n',
-  );
 
 try {
   await dropSchemas();
@@ -76,13 +73,13 @@ async function main() {
     'filter, 1 %, field indexed': { filter: { hundredth: 3 }, quiver: withFields, bare: bareWithFields },
     'all compared (exact)': { filter: undefined, exact: true },
   };
-  const table = [];
+  const rows = [];
   for (const [name, { filter, exact, ...own }] of Object.entries(cases)) {
     const systems = { bare, quiver, ...own, ...(mastra && { mastra }) };
-    table.push([name, ...(await compare(systems, { filter, exact }))]);
+    rows.push([name, ...(await compare(name, systems, { filter, exact }))]);
   }
   const { fsync } = (await pool.query('SHOW fsync')).rows[0];
-  print('milliseconds per query', table, fsync);
+  print('milliseconds per query', rows, fsync);
   print('rows per second', await compareUpserts({ ...options, mastra }), fsync);
   console.log(await compareGraphs());
   for (const store of [...stores, bare, bareWithFields]) await store.close();
@@ -108,36 +105,33 @@ async function compareGraphs() {
   const ask = async () => {
     // Graphs are cached per store object, so each measurement uses a new store.
     const tool = createGraphRAGTool({ vectorStore: new PgVector({ pool, schemaName }), indexName, model });
-    const started = performance.now();
-    await tool.execute({ queryText: 'topic', topK: 10 });
-    return performance.now() - started;
+    return (await timed(() => tool.execute({ queryText: 'topic', topK: 10 }))).elapsed;
   };
-  const measure = async () => median([await ask(), await ask(), await ask(), await ask(), await ask()]);
-  const built = await measure();
+  const [built] = await inTurn([ask], 5, (run) => run());
   await store.derived.prepare();
   await ask();
-  const read = await measure();
-  return `First graph query over ${rows} × ${dimension}: ${built.toFixed(0)} ms where the graph is built, ${read.toFixed(0)} ms where the table of derived data holds it.\n`;
+  const [read] = await inTurn([ask], 5, (run) => run());
+  record('pg/first graph query, derived data stored/time-to-building the graph/Quiver', ratiosOf(read, built));
+  return `First graph query over ${rows} × ${dimension}: ${median(built).toFixed(0)} ms where the graph is built, ${median(read).toFixed(0)} ms where the table of derived data holds it.\n`;
 }
 
-async function compare(systems, { filter, exact }) {
+async function compare(title, systems, { filter, exact }) {
   const times = Object.fromEntries(Object.keys(systems).map((name) => [name, []]));
   const recalls = structuredClone(times);
   for (const [round, question] of questions.entries()) {
     const best = new Set(await systems.bare.query(question, { filter, exact: true }));
     for (const name of rotate(Object.keys(systems), round)) {
       await emptyCaches();
-      const started = performance.now();
-      const ids = await systems[name].query(question, { filter, exact });
-      const time = performance.now() - started;
+      const { result: ids, elapsed } = await timed(() => systems[name].query(question, { filter, exact }));
       if (round < 5) continue;
-      times[name].push(time);
+      times[name].push(elapsed);
       recalls[name].push(ids.filter((id) => best.has(id)).length / best.size);
     }
   }
+  record(`pg/${title}/time-to-bare SQL/Quiver`, ratiosOf(inFifths(times.quiver), inFifths(times.bare)));
   return Object.keys(systems).map((name) => {
-    const ratio = median(times[name].map((time, round) => time / times.bare[round]));
-    return `${median(times[name]).toFixed(1)} (${ratio.toFixed(2)}×), recall ${mean(recalls[name]).toFixed(2)}`;
+    const ratio = median(ratiosOf(times[name], times.bare)).toFixed(2);
+    return `${median(times[name]).toFixed(1)} (${ratio}×), recall ${mean(recalls[name]).toFixed(2)}`;
   });
 }
 
@@ -148,7 +142,7 @@ async function emptyCaches() {
 
 /** Measures upserts of a thousand rows at a time into empty tables, with and without a vector index. */
 async function compareUpserts({ mastra, ...options }) {
-  const table = [];
+  const rows = [];
   const copyFrom = anchors && (await anchors.load('pg-copy-streams')).from;
   for (const [name, batches, index] of [
     ['upsert, no index of the vectors', 1, 'flat'],
@@ -165,21 +159,21 @@ async function compareUpserts({ mastra, ...options }) {
     for (let round = 0; round < 6; round += 1) {
       for (const system of rotate(Object.keys(systems), round)) {
         await systems[system].truncate();
-        const started = performance.now();
-        for (let batch = 0; batch < batches; batch += 1)
-          await systems[system].upsert(vectors, metadataOf, batch * 1000, (batch + 1) * 1000);
-        if (round > 0) times[system].push((batches * 1000) / ((performance.now() - started) / 1000));
+        const { elapsed } = await timed(async () => {
+          for (let batch = 0; batch < batches; batch += 1)
+            await systems[system].upsert(vectors, metadataOf, batch * 1000, (batch + 1) * 1000);
+        });
+        if (round > 0) times[system].push((batches * 1_000_000) / elapsed);
       }
     }
-    const cell = (system) => {
-      const ratio = median(times[system].map((rate, round) => rate / times.bare[round]));
-      return `${Math.round(median(times[system]))} (${ratio.toFixed(2)}×)`;
-    };
-    table.push([name, cell('bare'), cell('quiver'), ...(mastra ? [cell('mastra')] : [])]);
-    if (copyFrom) table.push([`${name}, COPY BINARY (insert only)`, cell('COPY BINARY'), '', '']);
+    record(`pg/${name}/speed-to-bare SQL/Quiver`, ratiosOf(times.quiver, times.bare), 'most');
+    const cell = (system) =>
+      `${Math.round(median(times[system]))} (${withSpread(ratiosOf(times[system], times.bare))}×)`;
+    rows.push([name, cell('bare'), cell('quiver'), ...(mastra ? [cell('mastra')] : [])]);
+    if (copyFrom) rows.push([`${name}, COPY BINARY (insert only)`, cell('COPY BINARY'), '', '']);
     for (const system of ['bare', 'quiver']) await systems[system].close();
   }
-  return table;
+  return rows;
 }
 
 function print(unit, rows, fsync) {
@@ -187,14 +181,20 @@ function print(unit, rows, fsync) {
   console.log(
     `${unit}; in brackets the ratio to bare SQL. ${rowCount} × ${dimension}, Node ${process.version}, fsync ${fsync}, load ${loadavg()[0].toFixed(1)}\n`,
   );
-  console.log(`| | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
-  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
-  console.log();
+  console.log(`${table(['', ...names], rows)}\n`);
 }
 
 function rotate(names, round) {
   const start = round % names.length;
   return [...names.slice(start), ...names.slice(0, start)];
+}
+
+/** Sums of each fifth of the rounds: a single query is too short for a ratio. */
+function inFifths(times) {
+  return [0, 1, 2, 3, 4].map((fifth) => {
+    const own = times.slice((fifth * times.length) / 5, ((fifth + 1) * times.length) / 5);
+    return mean(own);
+  });
 }
 
 function mean(numbers) {

@@ -13,6 +13,7 @@ import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
+import { table } from '../statistics.mjs';
 
 const values = readFlags({ data: { type: 'string', default: process.env.QUIVER_DATA } });
 if (!values.data) throw new Error('Name the folder of the collections: npm run bench:quality -- --data DIR');
@@ -20,7 +21,6 @@ const { collections, missing } = readTestCollections(values.data);
 if (missing.length > 0)
   console.log(`Not measured, because ${values.data} does not contain them: ${missing.join(', ')}.`);
 
-const toLine = (cells) => `| ${cells.join(' | ')} |`;
 const toInterval = ({ mean, low, high }) => `${mean.toFixed(4)} (${low.toFixed(3)}–${high.toFixed(3)})`;
 const failures = [];
 for (const collection of collections) {
@@ -36,16 +36,15 @@ for (const collection of collections) {
   });
   await pg.close();
   console.log(`\n${name}: ${cases.length} queries, ${collection.documents.length} documents\n`);
-  console.log([toLine(['system', ...guardedMetrics]), toLine(['---', ...guardedMetrics.map(() => '---')])].join('\n'));
-  for (const { name: system, metrics } of evaluation.configurations) {
+  const rows = evaluation.configurations.map(({ name: system, metrics }) => {
     // The rankings of PostgreSQL itself are not those of Quiver.
     const label = system.startsWith('ts_rank') ? system : `Quiver, ${system}`;
     for (const metric of guardedMetrics) record(`quality/${name}/${metric}/${label}`, metrics[metric].mean, 'most');
-    console.log(toLine([system, ...guardedMetrics.map((metric) => toInterval(metrics[metric]))]));
-  }
+    return [system, ...guardedMetrics.map((metric) => toInterval(metrics[metric]))];
+  });
   const compared = evaluation.comparisons.filter(({ configuration }) => configuration === 'graph');
   const cells = compared.map(({ difference: { mean, low, high } }) => toInterval({ mean, low, high }));
-  console.log(toLine(['graph − keyword', ...cells]));
+  console.log(table(['system', ...guardedMetrics], [...rows, ['graph − keyword', ...cells]]));
   failures.push(...findRegressions(name, evaluation));
 }
 for (const failure of failures) console.error(`Regression: ${failure}`);

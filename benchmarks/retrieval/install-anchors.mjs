@@ -2,18 +2,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { installPackages } from '../install-packages.mjs';
 
-const packages = ['sqlite-vec@0.1.9', '@lancedb/lancedb@0.39.0', 'minisearch@7.2.0', '@orama/orama@3.1.18'];
-const programs = ['sqlite-vec.mjs', 'lancedb.mjs', 'minisearch.mjs', 'orama.mjs', 'fts5.mjs'];
+const packages = ['@lancedb/lancedb@0.39.0', 'minisearch@7.2.0', '@orama/orama@3.1.18'];
+const programs = ['lancedb.mjs', 'minisearch.mjs', 'orama.mjs'];
 
 /** Modules of the vector engines. Each module reads its options from the query string. */
-const variants = [
-  'sqlite-vec.mjs',
-  'sqlite-vec.mjs?partitioned',
-  'sqlite-vec.mjs?partitioned&memory',
-  'lancedb.mjs',
-  'lancedb.mjs?indexed',
-  'lancedb.mjs?indexed&approximate',
-];
+const ownVariants = ['sqlite-vec.mjs?partitioned', 'sqlite-vec.mjs?partitioned&memory'];
+const variants = ['lancedb.mjs', 'lancedb.mjs?indexed', 'lancedb.mjs?indexed&approximate'];
 
 /**
  * Installs third-party engines (about 600 MB); `remove` deletes them.
@@ -25,9 +19,10 @@ export async function installAnchors() {
     packages,
     programs.map((name) => new URL(`anchors/${name}`, import.meta.url)),
   );
-  const wordEngines = await Promise.all(['minisearch.mjs', 'orama.mjs', 'fts5.mjs'].map(load));
-  const vectorEngines = variants.map(
-    (name) => pathToFileURL(join(folder, name.split('?')[0])).href + name.replace(/^[^?]*/, ''),
-  );
+  const wordEngines = await Promise.all(['minisearch.mjs', 'orama.mjs'].map(load));
+  const vectorEngines = [
+    ...ownVariants.map((name) => new URL(`anchors/${name}`, import.meta.url).href),
+    ...variants.map((name) => pathToFileURL(join(folder, name.split('?')[0])).href + name.replace(/^[^?]*/, '')),
+  ];
   return { vectorEngines, wordEngines, remove };
 }

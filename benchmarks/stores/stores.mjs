@@ -1,21 +1,23 @@
 // Compares stores with their bare clients:
 //
-//   pnpm --filter @quiver/benchmarks stores [-- --rounds 30] [--rows 10000] [--store libsql,lance,qdrant]
+//   pnpm --filter @quiver/benchmarks stores [-- --rounds 10] [--rows 10000] [--store libsql,lance,qdrant]
 //
-// Build first (`pnpm build`). The bare clients keep the same columns and the same full-text index. In each round, both run the same
-// operation, in turn; the table shows CPU time of this process, and the median of the ratios within a round, of CPU time and of elapsed
-// time. Qdrant has no server here: both clients talk to the stand-in of the tests.
+// Build first (`pnpm build`). The bare clients keep the same columns and the same full-text index. In each round, both run ten of the same
+// operations, in turn; the table shows CPU time of this process, and the median of the ratios within a round or batch, of CPU time and of
+// elapsed time. Qdrant has no server here: both clients talk to the stand-in of the tests.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '../random.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { record } from '../record.mjs';
+import { median, ratiosOf, table, timed, withSpread } from '../statistics.mjs';
 import { lanceSystems } from './lance.mjs';
 import { libsqlSystems } from './libsql.mjs';
 import { qdrantSystems } from './qdrant.mjs';
 
 const flags = readFlags({
-  rounds: { type: 'string', default: '30' },
+  rounds: { type: 'string', default: '10' },
   rows: { type: 'string', default: '10000' },
   store: { type: 'string', default: 'libsql,lance,qdrant' },
 });
@@ -40,10 +42,19 @@ const records = Array.from({ length: rowCount }, (_, n) => ({
     () => words[Math.floor(random() ** 2 * words.length)],
   ).join(' '),
 }));
-const questions = Array.from({ length: rounds + 3 }, () => ({
-  vector: createVector(),
-  text: [1, 2, 3].map(() => words[Math.floor(random() * words.length)]).join(' '),
-}));
+/** Ten for each round. The first round warms up. */
+const questions = Array.from({ length: rounds + 1 }, () =>
+  Array.from({ length: 10 }, () => ({
+    vector: createVector(),
+    text: [1, 2, 3].map(() => words[Math.floor(random() * words.length)]).join(' '),
+  })),
+);
+
+const queries = {
+  'top 10': (system, { vector }) => system.query(vector),
+  'top 10, filter of 1 %': (system, { vector }) => system.query(vector, 7),
+  'keyword query': (system, { text }) => system.keyword(text),
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'quiver-bench-'));
 try {
@@ -58,61 +69,48 @@ try {
 }
 
 async function compare({ name, bare, quiver }) {
+  const systems = { bare, quiver };
   const rows = [];
   const upserts = { bare: [], quiver: [] };
-  for (let start = 0; start < rowCount; start += batchSize) {
-    const batch = records.slice(start, start + batchSize);
-    const order = start % (2 * batchSize) === 0 ? ['bare', 'quiver'] : ['quiver', 'bare'];
-    for (const system of order) upserts[system].push(await measure(() => ({ bare, quiver })[system].upsert(batch)));
+  for (let first = 0; first < rowCount; first += batchSize) {
+    const upsert = async ({ upsert: write, prepare }) => {
+      await write(records.slice(first, first + batchSize));
+      if (first + batchSize >= rowCount) await prepare?.();
+    };
+    for (const system of inOrder(first / batchSize)) upserts[system].push(await timed(() => upsert(systems[system])));
   }
-  upserts.bare.push(await measure(async () => bare.prepare?.()));
-  upserts.quiver.push(await measure(async () => quiver.prepare?.()));
-  rows.push(toRow(`upsert ${rowCount}, batches of ${batchSize}`, upserts, 'sum'));
-  for (const [operation, run] of [
-    ['query, top 10', (system, { vector }) => system.query(vector)],
-    ['query, top 10, filter that 1 % match', (system, { vector }) => system.query(vector, 7)],
-    ['keyword query, top 10', (system, { text }) => system.keyword(text)],
-  ]) {
+  rows.push(toRow(name, 'upsert all', upserts));
+  for (const [operation, run] of Object.entries(queries)) {
     const times = { bare: [], quiver: [] };
-    for (const [round, question] of questions.entries()) {
-      const [expected, found] = [await run(bare, question), await run(quiver, question)];
-      if (expected.join() !== found.join() && operation !== 'keyword query, top 10')
-        throw new Error(`${name}: ${operation} differs: ${expected} and ${found}`);
-      for (const system of round % 2 ? ['bare', 'quiver'] : ['quiver', 'bare'])
-        times[system].push(await measure(() => run({ bare, quiver }[system], question)));
+    for (const [round, asked] of questions.entries()) {
+      const found = { bare: [], quiver: [] };
+      for (const system of inOrder(round)) {
+        const ask = async () => {
+          for (const question of asked) found[system].push((await run(systems[system], question)).join());
+        };
+        times[system].push(await timed(ask));
+      }
+      const at = found.bare.findIndex((ids, number) => ids !== found.quiver[number]);
+      if (at !== -1 && operation !== 'keyword query')
+        throw new Error(`${name}: ${operation} differs: ${found.bare[at]} and ${found.quiver[at]}`);
     }
-    rows.push(toRow(operation, { bare: times.bare.slice(3), quiver: times.quiver.slice(3) }, 'median'));
+    rows.push(toRow(name, operation, { bare: times.bare.slice(1), quiver: times.quiver.slice(1) }));
   }
-  console.log(`${name}, ${rowCount} × ${dimension}, CPU time`);
-  console.table(rows);
+  console.log(`${name}, ${rowCount} × ${dimension}, CPU time\n`);
+  console.log(`${table(['', 'client by hand, ms', 'Quiver, ms', 'CPU time', 'elapsed time'], rows)}\n`);
   await bare.close();
   await quiver.close();
 }
 
-async function measure(work) {
-  const before = process.cpuUsage();
-  const start = performance.now();
-  await work();
-  const elapsed = performance.now() - start;
-  const { user, system } = process.cpuUsage(before);
-  return { cpu: (user + system) / 1000, elapsed };
+/** Each system is the first one in half of the rounds. */
+function inOrder(round) {
+  return round % 2 === 0 ? ['bare', 'quiver'] : ['quiver', 'bare'];
 }
 
-function toRow(operation, { bare, quiver }, kind) {
-  const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-  const sum = (values) => values.reduce((total, value) => total + value, 0);
-  const timesOf = (system, time) => system.map((times) => times[time]);
-  const total = (system) => (kind === 'sum' ? sum : median)(timesOf(system, 'cpu')).toFixed(1);
-  const ratio = (time) => {
-    const [ours, theirs] = [timesOf(quiver, time), timesOf(bare, time)];
-    const found = kind === 'sum' ? sum(ours) / sum(theirs) : median(ours.map((value, at) => value / theirs[at]));
-    return `${found.toFixed(2)}×`;
-  };
-  return {
-    operation,
-    'bare client, ms': total(bare),
-    'Quiver, ms': total(quiver),
-    ratio: ratio('cpu'),
-    'ratio of elapsed time': ratio('elapsed'),
-  };
+function toRow(store, operation, { bare, quiver }) {
+  const valuesOf = (times, key) => times.map((time) => time[key]);
+  const ratios = (key) => ratiosOf(valuesOf(quiver, key), valuesOf(bare, key));
+  record(`stores/${store}/${operation}/cpu-to-client by hand/Quiver`, ratios('cpu'));
+  const of = (times) => median(valuesOf(times, 'cpu')).toFixed(1);
+  return [operation, of(bare), of(quiver), withSpread(ratios('cpu')), withSpread(ratios('elapsed'))];
 }

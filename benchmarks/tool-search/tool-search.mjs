@@ -11,6 +11,7 @@ import { toModelSchema } from '@quiver/core/schema';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { readFlags } from '../read-flags.mjs';
 import { record } from '../record.mjs';
+import { timed } from '../statistics.mjs';
 import { defaultCache, readDefinitions } from './definitions.mjs';
 import { servers } from './servers.mjs';
 import { rankByBM25, rankByRegularExpression, rankBySubstring, rankByWords } from './rankings.mjs';
@@ -121,8 +122,8 @@ async function printTime() {
   const large = createToolIndex(thousand);
   const rounds = 20;
   for (const { request } of requests) await large.search(request);
-  const start = process.cpuUsage();
-  for (let round = 0; round < rounds; round += 1) for (const { request } of requests) await large.search(request);
-  const { user, system } = process.cpuUsage(start);
-  console.log(`CPU per search over 1,000 tools: ${((user + system) / 1000 / rounds / requests.length).toFixed(3)} ms`);
+  const { cpu } = await timed(async () => {
+    for (let round = 0; round < rounds; round += 1) for (const { request } of requests) await large.search(request);
+  });
+  console.log(`CPU per search over 1,000 tools: ${(cpu / rounds / requests.length).toFixed(3)} ms`);
 }

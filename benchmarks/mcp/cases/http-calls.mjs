@@ -1,21 +1,13 @@
 import { record } from '../../record.mjs';
-import { median, ratiosOf, withSpread } from '../../statistics.mjs';
+import { inTurn, median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { names, systemsOf } from '../systems.mjs';
 
 /** Loads one server for a fixed time. Returns the calls per second and the CPU time of its process per call. */
-export async function measure({ client, server, mode, tool, inFlight, seconds, size }) {
+export async function measure({ client, server, tool = 'echo', inFlight = 16, seconds, size }) {
+  const { url, token, mode } = server;
   const before = await server.ask('usage');
-  const load = await client.run({
-    job: 'load',
-    url: server.url,
-    token: server.token,
-    mode,
-    tool,
-    inFlight,
-    seconds,
-    size,
-  });
+  const load = await client.run({ job: 'load', url, token, mode, tool, inFlight, seconds, size });
   const after = await server.ask('usage');
   if (load.wrong > 0) throw new Error(`${server.name} sent ${load.wrong} wrong responses`);
   return {
@@ -33,37 +25,30 @@ const maxWarmUps = 8;
  * Loads a server until its speed stops increasing. SDK 1 needs several seconds for that; a shorter warm-up would favor the other
  * servers.
  */
-export async function warmUp({ client, server, mode, tools }) {
+export async function warmUp({ client, server }) {
   let best = Infinity;
   let withoutGain = 0;
   for (let count = 0; count < maxWarmUps && withoutGain < 2; count += 1) {
-    const tool = tools[count % tools.length];
-    const { cpu } = await measure({ client, server, mode, tool, inFlight: 16, seconds: 0.8 });
+    const { cpu } = await measure({ client, server, tool: count % 2 === 0 ? 'echo' : 'add', seconds: 0.4 });
     withoutGain = cpu < best * 0.9 ? 0 : withoutGain + 1;
     best = Math.min(best, cpu);
   }
 }
 
 /** @returns results by `<tool>@<in flight>`, then by system, one per round */
-export async function httpCalls({ mode, cases, anchors, start, client, rounds, seconds }) {
-  const systems = systemsOf(mode, anchors);
-  const servers = await Promise.all(systems.map((system) => start(system.name, system.mode)));
-  const tools = [...new Set(cases.map(([tool]) => tool))];
-  for (const [index, server] of servers.entries()) await warmUp({ client, server, mode: systems[index].mode, tools });
+export async function httpCalls({ mode, cases, anchors, share, client, rounds, seconds }) {
+  const servers = [];
+  for (const system of systemsOf(mode, anchors)) servers.push(await share(system.name, system.mode));
   const results = {};
   for (const [tool, inFlight] of cases) {
-    const rows = Object.fromEntries(systems.map(({ name }) => [name, []]));
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [index, server] of servers.entries())
-        rows[server.name].push(await measure({ client, server, mode: systems[index].mode, tool, inFlight, seconds }));
-    }
+    const measured = await inTurn(servers, rounds, (server) => measure({ client, server, tool, inFlight, seconds }));
+    const rows = Object.fromEntries(servers.map(({ name }, index) => [name, measured[index]]));
     results[`${tool}@${inFlight}`] = rows;
     for (const [name, own] of Object.entries(rows)) {
       for (const base of ['sdk1', 'bare'].filter((system) => system in rows))
         record(`server/${mode}/${tool}@${inFlight}/cpu-to-${base}/${names[name]}`, cpuRatios(own, rows[base]));
     }
   }
-  for (const server of servers) server.stop();
   return results;
 }
 

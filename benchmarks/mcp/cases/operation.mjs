@@ -1,8 +1,8 @@
 import { record } from '../../record.mjs';
-import { median, ratiosOf, withSpread } from '../../statistics.mjs';
+import { inTurn, median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { names } from '../systems.mjs';
-import { measure, warmUp } from './http-calls.mjs';
+import { measure } from './http-calls.mjs';
 
 /** `[row, system, mode]`. The first two rows are the bases of the ratios. */
 const rows = [
@@ -26,19 +26,13 @@ function rowsOf(anchors) {
 }
 
 /** Measures the CPU time per call with a static token and a JWT behind `createOAuthMiddleware()`, with middleware, and without both. */
-export async function operation({ start, client, anchors, rounds, seconds }) {
+export async function operation({ share, client, anchors, rounds, seconds }) {
   const measured = [...rows, ...rowsOf(anchors)];
-  const servers = await Promise.all(measured.map(([, system, mode]) => start(system, mode)));
-  const options = { client, mode: 'stateless' };
-  for (const server of servers) await warmUp({ ...options, server, tools: ['echo'] });
-  const cpu = measured.map(() => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, server] of servers.entries())
-      cpu[index].push((await measure({ ...options, server, tool: 'echo', inFlight: 16, seconds })).cpu);
-  }
-  for (const server of servers) server.stop();
+  const servers = [];
+  for (const [, system, mode] of measured) servers.push(await share(system, mode));
+  const cpu = await inTurn(servers, rounds, async (server) => (await measure({ client, server, seconds })).cpu);
   for (const [index, [row]] of rows.entries())
-    record(`server/operation/cpu-to-startHTTP/${row}`, ratiosOf(cpu[index], cpu[1]));
+    if (index !== 1) record(`server/operation/cpu-to-startHTTP/${row}`, ratiosOf(cpu[index], cpu[1]));
   const ratio = (index, base, digits) => withSpread(ratiosOf(cpu[index], cpu[base]), digits);
   const cells = measured.map(([row], index) => [
     row,

@@ -1,28 +1,36 @@
 import { record } from '../../record.mjs';
-import { names } from '../systems.mjs';
+import { inTurn, median, ratiosOf } from '../../statistics.mjs';
 import { table } from '../report.mjs';
+import { names } from '../systems.mjs';
 
-const count = 1000;
+const count = 200;
 
 /** Measures the heap per session after garbage collection, and the CPU time that opens a session. */
-export async function sessionMemory({ start, client }) {
-  const rows = [];
-  for (const name of ['sdk1', 'sdk2', 'quiver']) {
-    const server = await start(name, 'sessions');
-    const open = (options) => client.run({ job: 'open', url: server.url, ...options });
-    await open({ count: 300, end: true });
-    const empty = await server.ask('heap');
-    await open({ count, end: true });
-    const ended = await server.ask('heap');
-    await open({ count, end: false });
-    const opened = await server.ask('heap');
-    const kilobytes = (after, before) => ((after.heapUsed - before.heapUsed) / count / 1024).toFixed(2);
-    record(`server/session/kilobytes/${names[name]}`, Number(kilobytes(opened, ended)));
-    rows.push([
-      name,
-      [kilobytes(opened, ended), kilobytes(ended, empty), ((opened.cpu - ended.cpu) / count).toFixed(0)],
-    ]);
-    server.stop();
-  }
+export async function sessionMemory({ start, client, official, rounds }) {
+  const servers = [];
+  for (const name of [...official, 'quiver']) servers.push(await start(name, 'sessions'));
+  const results = await inTurn(servers, Math.min(rounds, 3) + 1, async ({ url, ask }) => {
+    const empty = await ask('heap');
+    await client.run({ job: 'open', url, count, end: true });
+    const ended = await ask('heap');
+    await client.run({ job: 'open', url, count, end: false });
+    const opened = await ask('heap');
+    const kilobytes = (after, before) => (after.heapUsed - before.heapUsed) / count / 1024;
+    return {
+      open: kilobytes(opened, ended),
+      ended: kilobytes(ended, empty),
+      cpu: (opened.cpu - ended.cpu) / count,
+    };
+  });
+  const rows = servers.map(({ name, stop }, index) => {
+    // The first round warms up.
+    const valuesOf = (key, system = index) => results[system].slice(1).map((row) => row[key]);
+    record(`server/session/kilobytes/${names[name]}`, valuesOf('open'));
+    record(`server/session/open/heap-to-sdk1/${names[name]}`, ratiosOf(valuesOf('open'), valuesOf('open', 0)));
+    record(`server/session/open/cpu-to-sdk1/${names[name]}`, ratiosOf(valuesOf('cpu'), valuesOf('cpu', 0)));
+    stop();
+    const of = (key, digits) => median(valuesOf(key)).toFixed(digits);
+    return [name, [of('open', 2), of('ended', 2), of('cpu', 0)]];
+  });
   return table(['KB while open', 'KB after DELETE', 'CPU µs to open'], rows);
 }

@@ -1,8 +1,8 @@
 import { record } from '../../record.mjs';
-import { median, ratiosOf, withSpread } from '../../statistics.mjs';
+import { inTurn, median, ratiosOf, withSpread } from '../../statistics.mjs';
 import { table } from '../report.mjs';
 import { names } from '../systems.mjs';
-import { measure, warmUp } from './http-calls.mjs';
+import { measure } from './http-calls.mjs';
 
 const compared = [
   { name: 'sdk1', mode: 'stateless', label: `${names.sdk1}, without sessions` },
@@ -11,20 +11,15 @@ const compared = [
 ];
 
 /** Measures the CPU time per call of a server with 10 tools and of one with 100. */
-export async function toolCount({ start, client, rounds, seconds }) {
+export async function toolCount({ share, client, anchors, rounds, seconds }) {
   const rows = [];
   for (const { name, mode, label } of compared) {
-    const servers = [await start(name, mode, 10), await start(name, mode, 100)];
-    for (const server of servers) await warmUp({ client, server, mode, tools: ['echo'] });
-    const cpu = [[], []];
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [index, server] of servers.entries())
-        cpu[index].push((await measure({ client, server, mode, tool: 'echo', inFlight: 16, seconds })).cpu);
-    }
+    if (name !== 'quiver' && Object.keys(anchors).length === 0) continue;
+    const servers = [await share(name, mode), await share(name, mode, 100)];
+    const cpu = await inTurn(servers, rounds, async (server) => (await measure({ client, server, seconds })).cpu);
     const factors = ratiosOf(cpu[1], cpu[0]);
-    record(`server/cpu-100-to-10-tools/${label}`, factors);
+    record(`server/tools/100 tools/cpu-to-10 tools/${label}`, factors);
     rows.push([label, [median(cpu[0]).toFixed(1), median(cpu[1]).toFixed(1), withSpread(factors)]]);
-    for (const server of servers) server.stop();
   }
   return table(['10 tools', '100 tools', 'factor'], rows);
 }
