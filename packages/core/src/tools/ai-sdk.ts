@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { toErrorMessage } from '../errors.js';
 import { getDefaultLogger } from '../logger.js';
-import { toModelSchema, type JsonSchema, type Schema } from '../schema/index.js';
+import { toModelSchema, validate, type JsonSchema, type Schema } from '../schema/index.js';
 import { readModelArgument, type SdkMajor } from './driver.js';
-import { validateInput } from './execute-tool.js';
+import { repairInput } from './repair-input.js';
 import { isToolFailure, type ToolFailure } from './tool-failure.js';
 import type { ToolModelOutput, ToolModelOutputPart } from './tool.js';
 
@@ -53,7 +53,8 @@ const sharedMembers: PropertyDescriptorMap = {
   },
   validate: {
     async value(this: Marked, value: unknown): Promise<AiSdkValidation> {
-      const result = await validateInput(this['~source'], value);
+      let result = await validate(this['~source'], value);
+      if (!result.ok) result = await repairInput(this['~source'], value, result);
       if (!result.ok) {
         const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
         return { success: false, error: withoutName(new TypeError(reasons.join('\n'))) };

@@ -1,6 +1,6 @@
 import type { InferOutput, Schema } from '../schema/index.js';
 import { showToModel, toAiSdkInputSchema, withoutName } from './ai-sdk.js';
-import { DriverSteps, isCallOfAiSdk7, isSelfContained, markSelfContained } from './driver.js';
+import { DriverSteps, isCallOfAiSdk7, isSelfContained, markSelfContained, recordOutputOfAiSdk7 } from './driver.js';
 import { createToolContext, executeDefinition, streamDefinition, type ToolDefinition } from './execute-tool.js';
 import { isToolFailure } from './tool-failure.js';
 import { runHook, type ToolHooks, type ToolOutputEvent } from './tool-hooks.js';
@@ -135,9 +135,9 @@ function isGenerator(execute: object): boolean {
   return (execute as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'AsyncGeneratorFunction';
 }
 
-async function* throwWithoutName(outputs: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
+async function* streamToAiSdk7(outputs: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
   try {
-    yield* outputs;
+    for await (const output of outputs) yield recordOutputOfAiSdk7(output);
   } catch (error) {
     throw withoutName(error);
   }
@@ -171,14 +171,14 @@ class DefinedTool {
   execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
     const output = executeDefinition(this.#definition, input, options, this.#steps.doneBefore(input, options));
     if (!isCallOfAiSdk7(options)) return output;
-    return output.catch((error: unknown) => {
+    return output.then(recordOutputOfAiSdk7, (error: unknown) => {
       throw withoutName(error);
     });
   }
 
   stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
     const outputs = streamDefinition(this.#definition, input, options, this.#steps.doneBefore(input, options));
-    return isCallOfAiSdk7(options) ? throwWithoutName(outputs) : outputs;
+    return isCallOfAiSdk7(options) ? streamToAiSdk7(outputs) : outputs;
   }
 
   recordValidated(input: unknown): void {

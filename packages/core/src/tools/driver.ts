@@ -54,9 +54,10 @@ export function isCallOfAiSdk7(options: ToolCallOptions): boolean {
 /** Outputs of calls of AI SDK 7. */
 const outputsOfAiSdk7 = new WeakSet<object>();
 
-/** Records the driver that receives an output, for {@link readModelArgument}. */
-export function recordOutput(options: ToolCallOptions, output: unknown): void {
-  if (isCallOfAiSdk7(options) && typeof output === 'object' && output !== null) outputsOfAiSdk7.add(output);
+/** Records that AI SDK 7 receives an output, for {@link readModelArgument}. Returns the output. */
+export function recordOutputOfAiSdk7(output: unknown): unknown {
+  if (typeof output === 'object' && output !== null) outputsOfAiSdk7.add(output);
+  return output;
 }
 
 export type SdkMajor = 5 | 6 | 7;

@@ -5,7 +5,7 @@ import { validate, type Schema, type ValidationResult } from '../schema/index.js
 import { traceChannels } from '../trace.js';
 import type { ToolTraceEvent } from '../trace-events.js';
 import { checkApproval } from './approval.js';
-import { nothingDone, recordOutput, requestContextOf, selfContained, type DoneBefore } from './driver.js';
+import { nothingDone, requestContextOf, selfContained, type DoneBefore } from './driver.js';
 import { noMcpContext } from './mcp-context.js';
 import { repairInput } from './repair-input.js';
 import { createToolFailure, type ToolFailureOptions } from './tool-failure.js';
@@ -112,12 +112,13 @@ function runDefinition(
 ): Promise<unknown> {
   return untilAborted(async () => {
     const context = createToolContext(definition.id, options, callId);
-    const prepared = await prepare(definition, input, options, context, done);
+    const preparing = prepare(definition, input, options, context, done);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
     if (!prepared.ok) return prepared.value;
     context.abortSignal?.throwIfAborted();
     let output = await definition.execute(prepared.value, context);
     if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
-    const checked = await checkOutput(definition, output, options);
+    const checked = definition.outputSchema ? await checkOutput(definition, output, options) : accept(output);
     if (checked.ok && definition.onOutput) await announceOutput(definition, checked.value, context);
     return checked.value;
   }, options.abortSignal);
@@ -204,40 +205,45 @@ function createEvent(
   return { type: 'tool', toolName, toolCallId, input };
 }
 
-/** Runs the stages before the tool itself. */
-async function prepare(
+/** Runs the stages before the tool itself. Most calls have none but a validation, after which nothing has to be awaited. */
+function prepare(
   definition: ToolDefinition,
   input: unknown,
+  options: ToolCallOptions,
+  context: ToolContext,
+  done: DoneBefore,
+): Stage | Promise<Stage> {
+  const { inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
+  const validation = inputSchema && !done.inputIsValid ? validate(inputSchema, input) : accept(input);
+  const isReady = !requestContextSchema && !requireApproval && (!onInputAvailable || done.inputWasAnnounced);
+  if (isReady && 'ok' in validation && validation.ok) return validation;
+  return admit(definition, input, validation, options, context, done);
+}
+
+/** Awaits the validation of the input, repairs it, and runs the stages between it and the tool. */
+async function admit(
+  definition: ToolDefinition,
+  given: unknown,
+  validation: Validation | Promise<Validation>,
   options: ToolCallOptions,
   context: ToolContext,
   done: DoneBefore,
 ): Promise<Stage> {
   const { id, inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
-  const result = inputSchema && !done.inputIsValid ? await validateInput(inputSchema, input) : accept(input);
-  if (!result.ok) {
+  let validated = await validation;
+  if (!validated.ok && inputSchema) validated = await repairInput(inputSchema, given, validated);
+  if (!validated.ok) {
     const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
-    return fail(options, { what, issues: result.issues, label: 'Provided arguments', value: input });
+    return fail(options, { what, issues: validated.issues, label: 'Provided arguments', value: given });
   }
-  const isReady = !requestContextSchema && !requireApproval && (!onInputAvailable || done.inputWasAnnounced);
-  return isReady ? result : admit(definition, result.value, options, context, done);
-}
-
-/** Runs the stages between the validation of the input and the tool, which few tools have. */
-async function admit(
-  definition: ToolDefinition,
-  input: unknown,
-  options: ToolCallOptions,
-  context: ToolContext,
-  done: DoneBefore,
-): Promise<Stage> {
-  const { id, requestContextSchema, requireApproval, onInputAvailable } = definition;
+  const input = validated.value;
   if (requestContextSchema) {
-    const given = context.requestContext.toJSON();
-    const result = await validate(requestContextSchema, given);
+    const values = context.requestContext.toJSON();
+    const result = await validate(requestContextSchema, values);
     if (!result.ok) {
       const what = `Tool request context validation failed for ${id}. The caller must provide:`;
       // The failure omits the values, because they belong to the caller and the model receives the failure.
-      const types = Object.fromEntries(Object.entries(given).map(([key, held]) => [key, `(${typeof held})`]));
+      const types = Object.fromEntries(Object.entries(values).map(([key, held]) => [key, `(${typeof held})`]));
       return fail(options, { what, issues: result.issues, label: 'Provided context', value: types });
     }
   }
@@ -254,20 +260,6 @@ async function admit(
   return accept(input);
 }
 
-/**
- * Validates an input. If the input is invalid, tries repairs of common model mistakes and returns the first one that the
- * schema accepts. The issues always describe the original input.
- */
-export async function validateInput(schema: Schema, input: unknown): Promise<Validation> {
-  const result = await validate(schema, input);
-  if (result.ok) return result;
-  for (const candidate of repairInput(input, result.issues)) {
-    const repaired = await validate(schema, candidate);
-    if (repaired.ok) return repaired;
-  }
-  return result;
-}
-
 /** Validates an output or a preliminary output. */
 async function checkOutput(
   { id, outputSchema }: ToolDefinition,
@@ -275,13 +267,10 @@ async function checkOutput(
   options: ToolCallOptions,
 ): Promise<Stage> {
   const result = outputSchema ? await validate(outputSchema, output) : accept(output);
-  if (!result.ok && !options.acceptOutput?.(output)) {
-    const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
-    return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
-  }
-  const value = result.ok ? result.value : output;
-  recordOutput(options, value);
-  return accept(value);
+  if (result.ok) return result;
+  if (options.acceptOutput?.(output)) return accept(output);
+  const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
+  return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
 }
 
 async function announceOutput({ id, onOutput }: ToolDefinition, output: unknown, context: ToolContext): Promise<void> {

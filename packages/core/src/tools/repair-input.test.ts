@@ -2,10 +2,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
-import { toJsonSchema, type Schema } from '../schema/index.js';
+import { toJsonSchema, validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { createTool } from './create-tool.js';
-import { executeTool, validateInput } from './execute-tool.js';
+import { executeTool } from './execute-tool.js';
+import { repairInput } from './repair-input.js';
 import { isToolFailure } from './tool-failure.js';
+
+const validateInput = async (schema: Schema, input: unknown): Promise<ValidationResult<unknown>> => {
+  const result = await validate(schema, input);
+  return result.ok ? result : repairInput(schema, input, result);
+};
 
 const accepted = async (schema: Schema, input: unknown): Promise<unknown> => {
   const result = await validateInput(schema, input);

@@ -1,11 +1,24 @@
-import type { SchemaIssue } from '../schema/index.js';
+import { validate, type Schema, type SchemaIssue, type ValidationResult } from '../schema/index.js';
+
+/** Tries repairs of common model mistakes. Returns the first that the schema accepts, or the failure of the input itself. */
+export async function repairInput(
+  schema: Schema,
+  input: unknown,
+  failure: ValidationResult<unknown> & { ok: false },
+): Promise<ValidationResult<unknown>> {
+  for (const candidate of candidatesFor(input, failure.issues)) {
+    const repaired = await validate(schema, candidate);
+    if (repaired.ok) return repaired;
+  }
+  return failure;
+}
 
 /**
  * Returns candidates for an invalid input, in the order to try them. Models send JSON as text, `null` for omitted
  * properties, no input for tools without parameters, and other names for `prompt`. Dates and bigints arrive as text or numbers,
  * because JSON has no form for them. A candidate is used only if the schema accepts it.
  */
-export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Generator<unknown> {
+function* candidatesFor(input: unknown, issues: readonly SchemaIssue[]): Generator<unknown> {
   if (input === undefined || input === null) {
     yield {};
     yield [];
