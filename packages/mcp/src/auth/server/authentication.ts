@@ -75,8 +75,8 @@ export function createAuthenticator(
 }
 
 function toValidation(authenticate: Authenticate): (head: RequestHead, token?: string) => Promise<unknown> {
-  return async ({ method, paths, headers }, token) => {
-    const request = { method, path: paths[0] as string, headers, ...(token !== undefined && { token }) };
+  return async ({ method, paths, readHeaders }, token) => {
+    const request = { method, path: paths[0] as string, headers: readHeaders(), ...(token !== undefined && { token }) };
     const found: unknown = await authenticate(request);
     if (found === undefined || found === null || found === false) return { valid: false };
     if (isObject(found) && 'valid' in found) return requireSubject(found, token);

@@ -32,6 +32,8 @@ export type AuthorizationResult =
       readonly toolAccess: ToolAccessCheck | undefined;
     };
 
+let nodeCrypto: typeof import('node:crypto') | undefined;
+
 /** Milliseconds. */
 const defaultCacheTtl = 300_000;
 
@@ -140,7 +142,8 @@ export function createAuthorizer(options: AuthorizerOptions): RequestAuthorizer 
     const found = parseBearerToken(authorization, query);
     if (found.kind === 'malformed') return reject(400, origin, { code: 'invalid_request', description: found.reason });
     const token = found.kind === 'token' ? found.token : undefined;
-    const digest = token === undefined ? undefined : await digestOf(token);
+    // Loaded with the first token: a bundle for an edge runtime has no such module.
+    const digest = token === undefined ? undefined : digestOf(token, (nodeCrypto ??= await import('node:crypto')));
     const known = digest === undefined ? undefined : verified.find(digest);
     const validation = known?.validation ?? (await check(request, token));
     const { valid, error = 'invalid_token', errorDescription = 'Token validation failed', expiresAt } = validation;

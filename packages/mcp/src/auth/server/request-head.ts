@@ -7,8 +7,8 @@ export interface RequestHead {
   readonly query: string;
   readonly authorization: readonly string[];
   readonly origin: string | undefined;
-  /** All headers, by their names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Returns all headers, by their names in lower case. */
+  readonly readHeaders: () => Readonly<Record<string, string>>;
 }
 
 /** @param url - as the application routes the request */
@@ -20,9 +20,7 @@ export function headOfNode(req: IncomingMessage & { originalUrl?: string }, url?
     query: queryOf(target),
     authorization: authorizationOf(req),
     origin: req.headers.origin,
-    get headers() {
-      return headersOfNode(req);
-    },
+    readHeaders: () => headersOfNode(req),
   };
 }
 
@@ -35,9 +33,7 @@ export function headOfWeb(request: Request): RequestHead {
     query: search,
     authorization: authorization === null ? [] : [authorization],
     origin: request.headers.get('origin') ?? undefined,
-    get headers() {
-      return Object.fromEntries(request.headers);
-    },
+    readHeaders: () => Object.fromEntries(request.headers),
   };
 }
 

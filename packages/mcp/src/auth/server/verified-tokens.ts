@@ -64,11 +64,7 @@ function deepFreeze(value: unknown): void {
   Object.values(Object.freeze(value)).forEach(deepFreeze);
 }
 
-let nodeCrypto: typeof import('node:crypto') | undefined;
-
-export async function digestOf(token: string): Promise<string> {
-  // Loaded with the first token: a bundle for an edge runtime has no such module.
-  nodeCrypto ??= await import('node:crypto');
+export function digestOf(token: string, { hash, createHash }: typeof import('node:crypto')): string {
   // `hash` is missing before Node 20.12. It takes half of the time, which is most of the time of a cached token.
-  return nodeCrypto.hash?.('sha256', token, 'base64') ?? nodeCrypto.createHash('sha256').update(token).digest('base64');
+  return hash?.('sha256', token, 'base64') ?? createHash('sha256').update(token).digest('base64');
 }
