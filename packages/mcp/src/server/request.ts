@@ -203,11 +203,14 @@ export abstract class ServerRequest implements Work {
   }
 
   /** Answers once the tools of providers are known: hooks before may decide which those are. */
-  async #prepared(): Promise<Result> {
+  #prepared(): Promise<Result> {
     const finding = this.#server.providers.flatMap((provider) => provider.find?.(this) ?? []);
     // Without providers of tools nothing is awaited: a handshake takes effect before the next message.
-    if (finding.length > 0) this.providedTools = (await Promise.all(finding)).flat();
-    return this.answer();
+    if (finding.length === 0) return this.answer();
+    return Promise.all(finding).then((found) => {
+      this.providedTools = found.flat();
+      return this.answer();
+    });
   }
 
   /** Runs a method of the server, with the hooks around it. */
@@ -252,7 +255,7 @@ export abstract class ServerRequest implements Work {
   untilAborted<Value>(start: () => Promise<Value>): Promise<Value> {
     if (this.signal.aborted) return Promise.reject(this.signal.reason as Error);
     return new Promise((resolve, reject) => {
-      (this.#waiting ??= []).push(reject);
+      this.#waiting = [...(this.#waiting ?? []), reject];
       start().then(resolve, reject);
     });
   }

@@ -46,7 +46,7 @@ export class LegacyRequest extends ServerRequest {
     return { _meta: meta };
   }
 
-  protected async answer(): Promise<Result> {
+  protected answer(): Promise<Result> {
     // Nothing is announced to a client without a session.
     if ((this.caller.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
       this.#session.lastCaller = this.caller.withoutRequest();

@@ -78,22 +78,22 @@ export class ModernRequest extends ServerRequest {
     return this.server.modernMembers(this.method, result);
   }
 
-  protected async answer(): Promise<Result> {
-    const method = requireMethod(this);
-    return method.isInteractive ? this.#answerWithInput(method) : this.runMethod(method);
-  }
-
   /**
-   * Returns the result of a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
+   * A handler may send requests to the client. The response is the result, or an `input_required` result that
    * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
    * return at once.
    *
    * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
    * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
    */
-  async #answerWithInput(method: Handler): Promise<Result> {
+  protected answer(): Promise<Result> {
+    const method = requireMethod(this);
+    if (!method.isInteractive) return this.runMethod(method);
     const state = this.params?.['requestState'];
-    if (state === undefined) return this.#runRound(method, undefined);
+    return state === undefined ? this.#runRound(method, undefined) : this.#runNextRound(method, state);
+  }
+
+  async #runNextRound(method: Handler, state: unknown): Promise<Result> {
     const previous = await readRequestState(this, state);
     return this.server.answeredRounds.once(state, this, () => this.#runRound(method, previous));
   }

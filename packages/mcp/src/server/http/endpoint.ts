@@ -197,7 +197,7 @@ function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
  *
  * @throws ProtocolError with an HTTP status when the message is refused
  */
-async function servePost(response: ResponseWriter, body: unknown): Promise<void> {
+function servePost(response: ResponseWriter, body: unknown): void | Promise<void> {
   const incoming = parseMessage(body);
   if (!incoming) {
     if (Array.isArray(body)) return serveBatch(response, body);
@@ -218,15 +218,19 @@ async function servePost(response: ResponseWriter, body: unknown): Promise<void>
 }
 
 /** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */
-async function serveLegacyMessage(response: ResponseWriter, incoming: IncomingMessage): Promise<void> {
+function serveLegacyMessage(response: ResponseWriter, incoming: IncomingMessage): Promise<void> {
   const { kind, message } = incoming;
   const initializes = kind === 'request' && message.method === 'initialize';
   if (!initializes) requireLegacyVersion(response.request);
   else if (!isStateless(response.options)) return startSession(response, message);
-  const session = await sessionOf(response);
-  if (kind === 'request') return serveLegacyRequest(response, message, session);
-  await session.accept(incoming);
-  response.endEmpty(202);
+  const session = sessionOf(response);
+  if (session instanceof Promise) return session.then((found) => serveInSession(response, incoming, found));
+  return serveInSession(response, incoming, session);
+}
+
+function serveInSession(response: ResponseWriter, incoming: IncomingMessage, session: LegacySession): Promise<void> {
+  if (incoming.kind === 'request') return serveLegacyRequest(response, incoming.message, session);
+  return session.accept(incoming).then(() => response.endEmpty(202));
 }
 
 async function startSession(response: ResponseWriter, message: JsonRpcRequest): Promise<void> {
@@ -277,9 +281,13 @@ async function serveBatch(response: ResponseWriter, messages: readonly unknown[]
  *
  * @throws ProtocolError with HTTP status 400 or 404
  */
-async function sessionOf(response: ResponseWriter): Promise<LegacySession> {
+function sessionOf(response: ResponseWriter): LegacySession | Promise<LegacySession> {
   const { endpoint, request, options } = response;
-  if (!isStateless(options)) return (response.session = await endpoint.sessions.require(request, options));
+  if (!isStateless(options)) {
+    const session = endpoint.sessions.require(request, options);
+    if (session instanceof Promise) return session.then((found) => (response.session = found));
+    return (response.session = session);
+  }
   const session = new LegacySession({ isStateless: true });
   const protocolVersion = request.header('mcp-protocol-version') ?? session.client.protocolVersion;
   session.client = { ...session.client, initialized: true, protocolVersion };

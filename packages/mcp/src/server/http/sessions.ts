@@ -210,10 +210,10 @@ export class SessionStore {
    *
    * @throws ProtocolError with HTTP status 400 or 404
    */
-  async require(request: HttpRequest, _limits: Partial<SessionLimits>): Promise<HttpSession> {
+  require(request: HttpRequest, _limits: Partial<SessionLimits>): HttpSession | Promise<HttpSession> {
     const session = this.open.get(requireSessionId(request));
     if (session?.isExpired(monotonicNow())) this.drop(session);
-    else if (session?.principal === sessionCallerOf(request).principal) return session;
+    else if (session?.principal === (callerOf(request).principal ?? '')) return session;
     throw sessionNotFound('it ended, or another process has it');
   }
 

@@ -10,7 +10,7 @@ import {
   encodeToolResult,
 } from '../../content.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import { invalidParams } from '../../protocol/protocol-error.js';
 import type { Continuation } from '../continued-run.js';
 import { describeFailure, ErrorForClients, findProtocolError } from '../failures.js';
 import type { Middleware } from '../middleware/middleware.js';
@@ -27,21 +27,15 @@ import type { Era } from '../../protocol/constants.js';
  * @throws ProtocolError with HTTP status 403 when the token lacks a scope, -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
-export async function callTool(request: ServerRequest): Promise<Result> {
+export function callTool(request: ServerRequest): Promise<Result> {
   let registered: RegisteredTool;
   try {
     registered = parseToolCall(request);
   } catch (error) {
     const result = request.resolved?.toResult(error);
-    if (result) return result;
-    throw error;
+    return result ? Promise.resolve(result) : Promise.reject(error as Error);
   }
-  try {
-    return await runExtensions(request, registered);
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error;
-    return toFailureResult(request, registered, error);
-  }
+  return runExtensions(request, registered);
 }
 
 /** Runs the extensions around a call, in their order, and the tool with its hooks inside. */
@@ -49,7 +43,10 @@ function runExtensions(request: ServerRequest, registered: RegisteredTool, index
   const extension = registered.extensions[index];
   if (!extension) return runTool(request, registered);
   const next = (): Promise<Result> => runExtensions(request, registered, index + 1);
-  return extension.run ? extension.run(request, registered, next) : next();
+  if (!extension.run) return next();
+  return extension
+    .run(request, registered, next)
+    .catch((error: unknown) => toFailureResult(request, registered, error));
 }
 
 async function runTool(request: ServerRequest, registered: RegisteredTool): Promise<Result> {
@@ -58,7 +55,8 @@ async function runTool(request: ServerRequest, registered: RegisteredTool): Prom
     const value = await (onCallTool.length === 0
       ? execute(request, registered)
       : executeWithHooks(onCallTool, request, registered));
-    return await encodeOutput(request.era, registered, value);
+    const encoded = encodeOutput(request.era, registered, value);
+    return encoded instanceof Promise ? await encoded : encoded;
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
     if (request.isDiscarded) return encodeErrorText('Error: the call was canceled');
@@ -160,7 +158,7 @@ function parseToolCall(request: ServerRequest): RegisteredTool {
 }
 
 /** Encodes the output of a tool, with structured content only for clients of the era that accept it. */
-async function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Promise<Result> {
+function encodeOutput(era: Era, registered: RegisteredTool, output: unknown): Result | Promise<Result> {
   const isStructured = registered.structured[era];
   if (isContentResult(output))
     return output.structuredContent === undefined
