@@ -195,6 +195,23 @@ describe('opening an index', () => {
     expect(await recordsOf(reader)).toEqual(await recordsOf(writer));
   });
 
+  it('reads texts and vectors wherever a block of the file ends', async () => {
+    const dimension = 20_000;
+    const sizes = [10, 200_000, 10, 261_000, 300_000, 1_000_000, 10];
+    const records = sizes.map((size, place) => ({
+      id: `${place}`,
+      vector: Array.from({ length: dimension }, (_, at) => at + place),
+      metadata: {},
+      document: String(place).repeat(size),
+    }));
+    await using store = new LocalVector({ path });
+    await store.createIndex({ indexName, dimension });
+    for (const { id, vector, document } of records)
+      await store.upsert({ indexName, ids: [id], vectors: [vector], documents: [document] });
+    await using opened = new LocalVector({ path });
+    expect(await recordsOf(opened)).toEqual(records);
+  });
+
   it('reads ids and metadata of any characters', async () => {
     const ids = ['a', 'ü', 'b"c', '\n'];
     const records = ids.map((id, place) => ({
