@@ -9,33 +9,6 @@ export function keepMatching<Row extends { metadata?: unknown }>(rows: Row[], ma
 
 /** Rows to read for each result where a filter is left to evaluate. */
 export const candidatesPerResult = 4;
-const fewestCandidates = 100;
-
-/**
- * Returns the first matching rows of an exact order, in pages where a filter is left to evaluate.
- *
- * @param read - returns the rows of a page; fewer than `limit` only at the end
- */
-export async function collectMatching<Row extends { metadata?: unknown }>(
-  wanted: number,
-  rest: Filter | undefined,
-  read: (limit: number, offset: number) => Promise<Row[]>,
-): Promise<Row[]> {
-  if (!rest) return read(wanted, 0);
-  const matches = createFilterTest(rest);
-  const found: Row[] = [];
-  let limit = Math.max(fewestCandidates, wanted * candidatesPerResult);
-  let offset = 0;
-  while (found.length < wanted) {
-    const rows = await read(limit, offset);
-    found.push(...keepMatching(rows, matches));
-    if (rows.length < limit) break;
-    offset += limit;
-    limit *= 4;
-  }
-  return found.slice(0, wanted);
-}
-
 const fewestRows = 1000;
 
 /**
@@ -71,6 +44,8 @@ export interface NearestMatchingOptions {
   readonly filter: Filter | undefined;
   /** The nearest `limit` records, in any order; fewer only when there are no more. */
   readonly find: (limit: number) => Promise<FoundRecord[]>;
+  /** Whether `find` chooses between records of the same similarity by their ids: then the first ones are certain. Default `false`. */
+  readonly isExact?: boolean;
   /** Records that `find` can return at most. Default: any number. */
   readonly largest?: number;
   /** Whether a record counts as found. Default: every one. */
@@ -81,17 +56,19 @@ export interface NearestMatchingOptions {
 
 /** Additional records to fetch, so that equal similarities at the end can be ordered. */
 const reserve = 4;
-
+/** Records of a database that a filter is evaluated on at first. */
+const fewestExact = 100;
 const growth = 4;
 
 /**
- * Returns the nearest records that match a filter, best first; ties are ordered by id. The service may return records that do not match
- * and does not order ties, so this function fetches more records until the result is certain.
+ * Returns the nearest records that match a filter, best first; ties are ordered by id. `find` may return records that do not match, and in a
+ * service it does not order ties, so this function fetches more records until the result is certain.
  */
 export async function nearestMatching(options: NearestMatchingOptions): Promise<FoundRecord[]> {
-  const { wanted, filter, find, largest = Number.POSITIVE_INFINITY, isFound = () => true, tooNarrow } = options;
+  const { wanted, filter, find, isExact = false, largest = Number.POSITIVE_INFINITY, isFound = () => true } = options;
   const matches = createFilterTest(filter);
-  for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
+  const first = filter ? Math.max(wanted * growth, isExact ? fewestExact : 0) : wanted;
+  for (let fetched = first + (isExact ? 0 : reserve); ; fetched *= growth) {
     const limit = Math.min(fetched, largest);
     const answer = await find(limit);
     const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
@@ -99,9 +76,11 @@ export async function nearestMatching(options: NearestMatchingOptions): Promise<
     const last = found.at(-1);
     const worst = matching[wanted - 1];
     const isComplete =
-      answer.length < limit || found.length < answer.length || (worst && last && last.similarity < worst.similarity);
+      answer.length < limit ||
+      found.length < answer.length ||
+      (worst && last && (isExact || last.similarity < worst.similarity));
     if (!isComplete && limit < largest) continue;
-    if (!isComplete && !worst && tooNarrow) throw tooNarrow(matching.length);
+    if (!isComplete && !worst && options.tooNarrow) throw options.tooNarrow(matching.length);
     return matching.slice(0, wanted);
   }
 }

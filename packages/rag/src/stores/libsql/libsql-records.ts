@@ -2,7 +2,7 @@ import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
 import type { CheckedRecord } from '../../store/checks.js';
-import { collectMatching, keepMatching, readPage } from '../../store/paging.js';
+import { keepMatching, nearestMatching, readPage } from '../../store/paging.js';
 import type { NearestSearch, OpenIndex, TermSearch } from '../../store/record-store.js';
 import { RemoteIndex } from '../remote-store.js';
 import type { FoundRecord } from '../../store/search.js';
@@ -116,19 +116,21 @@ export class LibSQLRecords extends RemoteIndex<LibSQLDatabase, LibSQLIndex> impl
     const { sql: where, rest } = filterToSqlite(filter, parameters);
     const table = this.#table;
     // The other columns are read only for the best records.
-    const rows = await collectMatching(limit, rest, async (size, offset) => {
-      const found = await this.client.query(
+    const find = async (size: number): Promise<FoundRecord[]> => {
+      const rows = await this.client.query(
         `SELECT ${recordColumns(includeVector)}, distance FROM (
-           SELECT number AS found, ${distance} AS distance FROM ${table} WHERE ${where} ORDER BY distance, id LIMIT ${size} OFFSET ${offset}
+           SELECT number AS found, ${distance} AS distance FROM ${table} WHERE ${where} ORDER BY distance, id LIMIT ${size}
          ) JOIN ${table} ON number = found ORDER BY distance, id`,
         parameters.values,
       );
-      return found.map((row) => ({ ...toRecord(row), distance: Number(row['distance']) }));
-    });
-    return rows.map(({ distance: found, ...record }) => {
-      const similarity = this.metric === 'cosine' ? 1 - found : this.metric === 'euclidean' ? -(found * found) : -found;
-      return { record, similarity };
-    });
+      return rows.map((row) => ({ record: toRecord(row), similarity: this.#similarity(Number(row['distance'])) }));
+    };
+    return nearestMatching({ wanted: limit, filter: rest, find, isExact: true });
+  }
+
+  #similarity(distance: number): number {
+    if (this.metric === 'cosine') return 1 - distance;
+    return this.metric === 'euclidean' ? -(distance * distance) : -distance;
   }
 
   /** An expression that is smaller for better records. Vectors of zeros have the cosine similarity 0, and libSQL gives NULL. */
@@ -155,13 +157,12 @@ export class LibSQLRecords extends RemoteIndex<LibSQLDatabase, LibSQLIndex> impl
     // Quoted, a term is never an operator of the query language.
     const query = parameters.addValue(wanted.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR '));
     const { sql: where, rest } = filterToSqlite(filter, parameters);
-    let weights: ReadonlyMap<unknown, number> | undefined;
-    const rows = await collectMatching(limit, rest, async (size, offset) => {
+    const find = async (size: number): Promise<FoundRecord[]> => {
       const [found = [], counts = [], frequencies = []] = await this.client.queryAll([
         statement(
           `SELECT ${recordColumns(includeVector)}, relevance FROM (
              SELECT number AS found, -bm25(${terms}) AS relevance FROM ${terms} JOIN ${table} ON number = ${terms}.rowid
-             WHERE ${terms} MATCH ${query} AND ${where} ORDER BY relevance DESC, id LIMIT ${size} OFFSET ${offset}
+             WHERE ${terms} MATCH ${query} AND ${where} ORDER BY relevance DESC, id LIMIT ${size}
            ) JOIN ${table} ON number = found ORDER BY relevance DESC, id`,
           ...(parameters.values as string[]),
         ),
@@ -172,11 +173,10 @@ export class LibSQLRecords extends RemoteIndex<LibSQLDatabase, LibSQLIndex> impl
         ),
       ]);
       const count = Number(counts[0]?.['count']);
-      weights ??= new Map(frequencies.map(({ term, doc }) => [term, termWeight(count, Number(doc))]));
-      return found.map((row) => ({ ...toRecord(row), relevance: Number(row['relevance']) }));
-    });
-    const largest = wanted.reduce((sum, term) => sum + (weights?.get(term) ?? 0) * (k1 + 1), 0);
-    return rows.map(({ relevance, ...record }) => ({ record, similarity: relevance / largest }));
+      const largest = frequencies.reduce((sum, { doc }) => sum + termWeight(count, Number(doc)) * (k1 + 1), 0);
+      return found.map((row) => ({ record: toRecord(row), similarity: Number(row['relevance']) / largest }));
+    };
+    return nearestMatching({ wanted: limit, filter: rest, find, isExact: true });
   }
 
   /** @throws `OPTIONS_INVALID` for text that SQLite cannot store */

@@ -2,7 +2,7 @@ import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
 import { type CheckedRecord, lacksDirection, requireSameShape } from '../../store/checks.js';
-import { candidatesPerResult, collectMatching, keepMatching, readPage } from '../../store/paging.js';
+import { candidatesPerResult, keepMatching, nearestMatching, readPage } from '../../store/paging.js';
 import type { NearestSearch, OpenIndex, TermSearch } from '../../store/record-store.js';
 import { RemoteIndex } from '../remote-store.js';
 import type { FoundRecord } from '../../store/search.js';
@@ -183,10 +183,11 @@ export class PgRecords extends RemoteIndex<SqlDatabase, ExistingIndex> implement
       const found = keepMatching(seen, createFilterTest(rest)).slice(0, limit);
       if (found.length === limit) return found.map((row) => toFound(row, index.metric));
     }
-    const rows = await collectMatching(limit, rest, (size, offset) =>
-      this.#read(exactSql({ ...nearest, limit: size, offset }), parameters.values),
-    );
-    return rows.map((row) => toFound(row, index.metric));
+    const find = async (size: number): Promise<FoundRecord[]> =>
+      (await this.#read(exactSql({ ...nearest, limit: size }), parameters.values)).map((row) =>
+        toFound(row, index.metric),
+      );
+    return nearestMatching({ wanted: limit, filter: rest, find, isExact: true });
   }
 
   async byTerms({ queryText, limit, includeVector, filter }: TermSearch): Promise<FoundRecord[]> {
@@ -196,11 +197,12 @@ export class PgRecords extends RemoteIndex<SqlDatabase, ExistingIndex> implement
     const terms = `unnest(${lexemes}::text[], ${weights}::float8[])`;
     const { sql: where, rest } = filterToSql(filter, parameters);
     const columns = this.#columns(includeVector).slice(0, -1);
-    const rows = await collectMatching(limit, rest, async (size, offset) => {
-      const sql = keywordSql(this.index, terms, { columns, where, limit: size, offset });
-      return (await this.#read(sql, parameters.values)).filter(({ id }) => id !== null);
-    });
-    return rows.map((row) => ({ record: toRecord(row), similarity: row['score'] as number }));
+    const find = async (size: number): Promise<FoundRecord[]> => {
+      const rows = await this.#read(keywordSql(this.index, terms, { columns, where, limit: size }), parameters.values);
+      const found = rows.filter(({ id }) => id !== null);
+      return found.map((row) => ({ record: toRecord(row), similarity: row['score'] as number }));
+    };
+    return nearestMatching({ wanted: limit, filter: rest, find, isExact: true });
   }
 
   /** @throws `OPTIONS_INVALID` before anything is stored */

@@ -36,16 +36,10 @@ interface NearestSqlOptions {
 }
 
 /** Rows nearest first, and by id where distances are equal. All rows are compared, without an index. */
-export function exactSql({
-  index,
-  columns,
-  where,
-  limit,
-  ...options
-}: NearestSqlOptions & { offset?: number }): string {
+export function exactSql({ index, columns, where, limit, vector }: NearestSqlOptions): string {
   // No index can give this order, so the planner has no choice; and each distance is calculated once.
-  const distance = `(${distanceSql(index, options.vector)}) + 0 AS distance`;
-  return `SELECT ${['id', ...columns, distance].join(', ')} FROM ${index.table} WHERE ${where} ORDER BY distance, id LIMIT ${limit} OFFSET ${options.offset ?? 0}`;
+  const distance = `(${distanceSql(index, vector)}) + 0 AS distance`;
+  return `SELECT ${['id', ...columns, distance].join(', ')} FROM ${index.table} WHERE ${where} ORDER BY distance, id LIMIT ${limit}`;
 }
 
 /**
@@ -126,7 +120,7 @@ const countedRows = 10_000;
 export function keywordSql(
   index: ExistingIndex,
   lexemes: string,
-  { columns, where, limit, offset }: Pick<NearestSqlOptions, 'columns' | 'where' | 'limit'> & { offset: number },
+  { columns, where, limit }: Pick<NearestSqlOptions, 'columns' | 'where' | 'limit'>,
 ): string {
   const { table } = index;
   // A term of a text search query is quoted; quotes and backslashes inside are doubled.
@@ -143,7 +137,7 @@ export function keywordSql(
     CROSS JOIN LATERAL (SELECT count(*)::float8 AS found FROM ${table} WHERE ${wordsColumn} @@ word) AS counts
   ), best AS (
     SELECT id, sum(weight * ${rank}) / (SELECT sum(weight) FROM terms) AS score
-    FROM terms JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit} OFFSET ${offset}
+    FROM terms JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit}
   )
   SELECT ${['id', ...columns, 'score', 'table_oid'].join(', ')}
   FROM (SELECT ${tableOid(index)}) AS current LEFT JOIN (best JOIN ${table} USING (id)) ON true ${order}`;
