@@ -95,8 +95,6 @@ const checks: OptionChecks<LoadDocumentOptions> = {
   ...readChecks,
 };
 
-/** Settings of `checkOptions` for functions that load documents. */
-
 export const defaultMaxSize = 20_000_000;
 const defaultGroupSize = 1000;
 const unpackedRatio = 10;

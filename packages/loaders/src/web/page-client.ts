@@ -46,8 +46,6 @@ export const pageRequestChecks: OptionChecks<PageRequestOptions> = {
   signal: signalValue,
 };
 
-/** Settings of `checkOptions` for functions that request pages. */
-
 /** Instances of `Headers` and `Map` have their values elsewhere, and would be sent without them. */
 function isHeaders(value: unknown): boolean {
   return (

@@ -4,6 +4,7 @@ import type { Embedder } from '../embedding/index.js';
 import { createFilterTest, toFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, QueryParams, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { fusionWith, searchIndex } from '../search/find-passages.js';
+import { createLimit } from '../requests/limit.js';
 import { mergeCopies } from '../search/merge-copies.js';
 import { Question } from '../search/question.js';
 import { rankCandidates } from '../search/rank-candidates.js';
@@ -205,11 +206,9 @@ async function exploreIndex(
     const ranked = bestOf(scores, expandedPerRound * rounds);
     const next = ranked.filter(({ id }) => !expanded.has(id)).slice(0, expandedPerRound);
     if (next.length === 0) break;
-    for (let first = 0; first < next.length; first += queriesAtOnce) {
-      const batch = next.slice(first, first + queriesAtOnce).map(({ id }) => records.get(id) as VectorRecord);
-      const found = await Promise.all(batch.map(findNeighbors));
-      for (const match of found.flat()) if (!records.has(match.id)) records.set(match.id, match);
-    }
+    const limit = createLimit(queriesAtOnce);
+    const found = await Promise.all(next.map(({ id }) => limit(() => findNeighbors(records.get(id) as VectorRecord))));
+    for (const match of found.flat()) if (!records.has(match.id)) records.set(match.id, match);
     for (const { id } of next) expanded.add(id);
     graph = await connect();
   }

@@ -566,16 +566,6 @@ describe('ingest', () => {
     expect(scan.mock.calls.at(-1)?.[0]).toMatchObject({ filter: { source: { $in: ['a.md'] } } });
   });
 
-  it.each([
-    ['too few vectors', () => []],
-    ['vectors of two lengths', () => [Float32Array.of(1, 2), Float32Array.of(1)]],
-    ['numbers that are none', () => [Float32Array.of(1, 2), Float32Array.of(Number.NaN, 1)]],
-  ])('stores nothing of %s, and creates no index for them', async (_what, vectors) => {
-    embedder = { id: 'broken', embed: async () => vectors() };
-    await expect(run([guide('One.'), guide('Two.', 'b.md')])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
-    expect(await store.listIndexes()).toEqual([]);
-  });
-
   it('keeps the old chunks when embedding the new ones fails', async () => {
     await run([guide('Old text.')]);
     embed.mockRejectedValueOnce(new Error('quota exceeded'));

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createChunker } from './chunking-strategy.js';
-import { findViolation } from './find-violation.fixture.js';
 import type { Span } from './pack-spans.js';
 
 /** A part of a generated document. Each has a letter and a separate number, so that its place in the text is known. */
@@ -70,12 +69,6 @@ const linesOf = (text: string): string[] => text.split('\n').filter((line) => li
 const isHeading = (line: string): boolean => /^#+ Title \d+$/.test(line);
 
 describe('a chunk of Markdown', () => {
-  test('keeps to the size, and together they keep the text', async () => {
-    await forAll((source, spans, size) =>
-      expect(findViolation(source, spans, { ...size, measure: (text) => text.length })).toBeUndefined(),
-    );
-  });
-
   test('is a heading only in a document of headings, and ends with one only at the end', async () => {
     await forAll((source, spans, _, list) => {
       const hasText = list.some(({ kind }) => kind !== 'heading');

@@ -142,12 +142,6 @@ describe('markdown headers', () => {
       'd',
     ]);
   });
-
-  test('are rejected if they are invalid', async () => {
-    for (const headers of [[['h1', 'a']], [['#', '']], [['#', 'startIndex']], '#', [['#']]]) {
-      await expect(chunks({ headers })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
-    }
-  });
 });
 
 describe('latex chunks', () => {
