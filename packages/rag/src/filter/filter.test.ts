@@ -317,25 +317,6 @@ describe('the laws of logic hold', () => {
     );
   });
 
-  test('$not of a condition is its negation, and twice is the condition', () => {
-    fc.assert(
-      fc.property(key, operator, metadata, (field, inner, data) => {
-        expect(matches({ [field]: { $not: inner } }, data)).toBe(!matches({ [field]: inner }, data));
-        expect(matches({ [field]: { $not: { $not: inner } } }, data)).toBe(matches({ [field]: inner }, data));
-      }),
-    );
-  });
-
-  test('$ne and $nin are the negations of $eq and $in', () => {
-    fc.assert(
-      fc.property(key, scalar, scalars, metadata, (field, one, many, data) => {
-        expect(matches({ [field]: { $ne: one } }, data)).toBe(!matches({ [field]: one }, data));
-        expect(matches({ [field]: { $nin: many } }, data)).toBe(!matches({ [field]: many }, data));
-        expect(matches({ [field]: { $in: many } }, data)).toBe(many.some((item) => matches({ [field]: item }, data)));
-      }),
-    );
-  });
-
   test('JSON text means the same as the object', () => {
     fc.assert(
       fc.property(filters, metadata, (filter, data) => {
@@ -498,15 +479,6 @@ describe('a pattern', () => {
     expect(urls.filter((url) => isWanted({ url }))).toHaveLength(100_000);
     const characters = urls.reduce((sum, { length }) => sum + length, 0);
     expect(100_000_000 - budget.steps).toBeLessThan(1.001 * characters);
-  });
-
-  test('that has to read too much text in one query is refused', () => {
-    const isMatch = createFilterTest(parseFilter({ a: { $regex: 'x[ab]y' } }));
-    const read = (): void => {
-      for (let record = 0; record <= 100; record += 1) isMatch({ a: 'a'.repeat(1_000_000) });
-    };
-    expect(read).toThrowError(refusedAsCostly);
-    expect(matches({ a: { $regex: 'x[ab]y' } }, { a: 'xay' })).toBe(true);
   });
 
   test('that leads the engine through too many states is refused', () => {

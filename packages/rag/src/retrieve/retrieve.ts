@@ -34,6 +34,7 @@ import {
   toIndexRead,
   trustedFilterChecks,
   type DatabaseConfig,
+  type IndexRead,
   type TrustedFilterOptions,
 } from '../store/scope.js';
 import {
@@ -46,7 +47,14 @@ import {
   topKValue,
 } from '../store/options.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
-import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
+import {
+  runSteps,
+  stepsValue,
+  type ConversationTurn,
+  type RetrievalSteps,
+  type StepAnswer,
+  type StepName,
+} from './steps.js';
 
 /**
  * Options of `retrieve()`. A filter of the step `filter` narrows `filter`
@@ -96,8 +104,7 @@ const optionChecks: OptionChecks<RetrieveOptions> = {
   vectorStore: storeValue,
   indexName: stringValue,
   model: anyValue,
-  // `runSteps` checks the steps, with an error code of its own.
-  steps: anyValue,
+  steps: stepsValue,
   llm: languageModelValue,
   history: listOf(valueThat(isTurn, 'a turn with a role and a content, which are strings')),
   mode: modeValue,
@@ -188,12 +195,9 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
   const written = planned.answers.find((answer) => answer.filter)?.filter;
   const candidates = reranker ? rerankDepth(topK) : topK;
   const limit = searches.length > 1 ? Math.max(candidates, fusedDepth) : candidates;
-  const lists = await search(options, searches, { store, limit, filter: bothFilters(given, written) });
-  const read = toIndexRead(store, {
-    indexName: options.indexName,
-    databaseConfig: options.databaseConfig,
-    filter: given,
-  });
+  const { indexName, databaseConfig } = options;
+  const read = toIndexRead(store, { indexName, databaseConfig, filter: given, signal });
+  const lists = await search(options, searches, { ...read, filter: bothFilters(given, written) }, limit);
   requireScope({ store, read, scope }, lists.flat());
   const found = mergeLists(lists);
   // One list is unchanged, with the scores of the store.
@@ -242,12 +246,12 @@ function requireModel({ model }: RetrieveOptions): EmbedderInput {
 async function search(
   options: RetrieveOptions,
   searches: readonly PlannedSearch[],
-  { store, limit, filter }: { store: VectorStore; limit: number; filter: VectorFilter },
+  read: IndexRead,
+  limit: number,
 ): Promise<VectorMatch[][]> {
-  const { indexName, mode, fusion, databaseConfig, signal } = options;
+  const { vectorStore: store, mode, fusion, signal } = options;
   const embedder = mode === 'keyword' ? undefined : toEmbedder(requireModel(options));
   const vectors = embedder ? await embedAll(embedder, searches, signal) : [];
-  const read = toIndexRead(store, { indexName, databaseConfig, filter, signal });
   return Promise.all(
     searches.map(({ text: queryText, question }, place) => {
       const query = { mode, queryText, queryVector: vectors[place], fusion, topK: limit };

@@ -1,6 +1,5 @@
 import {
   booleanValue,
-  checkOptions,
   eitherOf,
   numberIn,
   objectOf,
@@ -214,24 +213,22 @@ function stepValue<Options extends object>(checks: OptionChecks<Options>): Optio
 const queryStepChecks: OptionChecks<QueryStepOptions> = { llm: languageModelValue, weight: numberIn({ above: 0 }) };
 const queriesStepChecks: OptionChecks<QueriesStepOptions> = { ...queryStepChecks, count: wholeNumber(1, mostQueries) };
 
-const checks: OptionChecks<Pick<StepInput, 'steps'>> = {
-  steps: objectOf<RetrievalSteps>({
-    rewrite: stepValue<StepOptions>({ llm: languageModelValue }),
-    filter: eitherOf(
-      'an object with fields',
-      oneOf(false),
-      objectOf<FilterStepOptions>({ llm: languageModelValue, fields: fieldsValue }),
-    ),
-    variants: stepValue(queriesStepChecks),
-    decompose: stepValue(queriesStepChecks),
-    hyde: stepValue(queryStepChecks),
-  }),
-};
+/** Accepts {@link RetrievalSteps}. */
+export const stepsValue: OptionCheck = objectOf<RetrievalSteps>({
+  rewrite: stepValue<StepOptions>({ llm: languageModelValue }),
+  filter: eitherOf(
+    'an object with fields',
+    oneOf(false),
+    objectOf<FilterStepOptions>({ llm: languageModelValue, fields: fieldsValue }),
+  ),
+  variants: stepValue(queriesStepChecks),
+  decompose: stepValue(queriesStepChecks),
+  hyde: stepValue(queryStepChecks),
+});
 
 /** Returns the requested steps. @throws `OPTIONS_INVALID` */
 function requireSteps(input: StepInput): StepName[] {
   const { steps = {}, history = [] } = input;
-  checkOptions('retrieve', { steps }, checks);
   return knownSteps.filter((step) => {
     const given: unknown = steps[step];
     if (given === undefined || given === false) return false;

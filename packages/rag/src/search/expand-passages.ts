@@ -169,7 +169,7 @@ function toLimits(expand: PassageExpansion): Limits {
   return { section, before: before ?? other, after: after ?? other, maxLength: maxTokens * unitsPerToken };
 }
 
-const windowsPerRequest = 100;
+const passagesPerRequest = 100;
 const recordsPerPage = 5000;
 const maxRecords = 50_000;
 
@@ -182,10 +182,11 @@ async function readNeighbors(
 ): Promise<PlacedChunk[]> {
   const trusted = bothFilters(allowed.filter, undefined);
   const neighbors: PlacedChunk[] = [];
-  for (const part of partsOf(toWindows(found, maxLength), windowsPerRequest)) {
+  for (const part of partsOf(found, passagesPerRequest)) {
     // Stores have an index of `source`, and none of ranges.
     const sources = [...new Set(part.map(({ source }) => source))];
-    const both = bothFilters(trusted, { source: { $in: sources }, $or: part });
+    const windows = part.map((chunk) => toWindow(chunk, maxLength));
+    const both = bothFilters(trusted, { source: { $in: sources }, $or: windows });
     let count = 0;
     for await (const records of scanPages(store, { ...allowed, filter: both, limit: recordsPerPage })) {
       for (const record of records) {
@@ -202,28 +203,11 @@ async function readNeighbors(
   return neighbors;
 }
 
-/** A condition for the chunks around matches that are close to each other. */
-interface Window {
-  readonly source: unknown;
-  readonly startIndex: { $lt: number };
-  readonly endIndex: { $gt: number };
-}
-
-function toWindows(found: readonly PlacedChunk[], maxLength: number): Window[] {
-  const bySource = new Map<string, Window[]>();
-  for (const { source, start, end, text } of found.toSorted((a, b) => a.start - b.start)) {
-    // A decoded text is shorter than its source.
-    const reach = maxLength * Math.min(20, Math.max(1, (end - start) / Math.max(1, text.length)));
-    const window = { source, startIndex: { $lt: end + reach }, endIndex: { $gt: start - reach } };
-    const key = canonicalJson(source);
-    const windows = bySource.get(key) ?? [];
-    bySource.set(key, windows);
-    const last = windows.at(-1);
-    if (last && window.endIndex.$gt <= last.startIndex.$lt)
-      last.startIndex.$lt = Math.max(last.startIndex.$lt, window.startIndex.$lt);
-    else windows.push(window);
-  }
-  return [...bySource.values()].flat();
+/** Returns a condition for the chunks around a match. */
+function toWindow({ source, start, end, text }: PlacedChunk, maxLength: number): Readonly<Record<string, unknown>> {
+  // A decoded text is shorter than its source.
+  const reach = maxLength * Math.min(20, Math.max(1, (end - start) / Math.max(1, text.length)));
+  return { source, startIndex: { $lt: end + reach }, endIndex: { $gt: start - reach } };
 }
 
 /** Chunks of a chain that make a passage, both ends included. */
@@ -238,24 +222,23 @@ function growRange(chain: readonly PlacedChunk[], at: number, limits: Limits): {
   const { section, before, after, maxLength } = limits;
   let [from, to] = [at, at];
   let length = chain[at]!.text.length;
-  /** Size with one more chunk, or `undefined` if the chunk must not be added. */
-  const sizeWith = (next: number, last: number): number | undefined => {
+  /** Adds the size of the chunk next to the last one of its side, if the limits allow it. */
+  const canAdd = (next: number, last: number): boolean => {
     const [chunk, neighbor] = [chain[next], chain[last]!];
-    if (!chunk || (section && !isSameSection(chunk, neighbor))) return undefined;
+    if (!chunk || (section && !isSameSection(chunk, neighbor))) return false;
     const added =
       chunk.isVerbatim && neighbor.isVerbatim
         ? Math.max(0, next > last ? chunk.end - neighbor.end : neighbor.start - chunk.start)
         : chunk.text.length;
-    return length + added <= maxLength ? length + added : undefined;
+    if (length + added > maxLength) return false;
+    length += added;
+    return true;
   };
-  let [isOpenAfter, isOpenBefore] = [true, true];
-  while (isOpenAfter || isOpenBefore) {
-    const longerAfter = isOpenAfter && to - at < after ? sizeWith(to + 1, to) : undefined;
-    if (longerAfter === undefined) isOpenAfter = false;
-    else [length, to] = [longerAfter, to + 1];
-    const longerBefore = isOpenBefore && at - from < before ? sizeWith(from - 1, from) : undefined;
-    if (longerBefore === undefined) isOpenBefore = false;
-    else [length, from] = [longerBefore, from - 1];
+  for (let isGrowing = true; isGrowing;) {
+    const count = to - from;
+    if (to - at < after && canAdd(to + 1, to)) to += 1;
+    if (at - from < before && canAdd(from - 1, from)) from -= 1;
+    isGrowing = to - from > count;
   }
   return { from, to };
 }

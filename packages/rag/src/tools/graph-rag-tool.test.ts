@@ -196,16 +196,6 @@ describe('createGraphRAGTool', () => {
     });
   });
 
-  it('finds its seeds by vectors, words or both, and says how', async () => {
-    await using store = new LocalVector();
-    await fill(store, facts);
-    for (const seeds of ['vector', 'keyword', 'hybrid'] as const) {
-      const answer = await callTool(toolOver(store, { seeds }), 'Ada Quill');
-      expect(answer.graph.seeds).toBe(seeds);
-      expect(answer.sources[0]?.id).toBe('ada');
-    }
-  });
-
   it('searches by vectors where no passage has a word of the query, unless vectors are ruled out', async () => {
     await using store = new LocalVector();
     await fill(store, facts);

@@ -144,14 +144,6 @@ describe('the result of a query tool', () => {
     },
   );
 
-  it('keeps the names of the sources without sources', async () => {
-    await using store = await createStore();
-    const search = createVectorQueryTool({ vectorStore: store, indexName, model, includeSources: false });
-    const { relevantContext, sources } = await callTool(search, 'stale lock');
-    expect(sources).toEqual([]);
-    expect(relevantContext).toMatch(/^\[1\] Guide.* \(docs\/locks\.md\)\n/);
-  });
-
   it('has at most maxTokens for the model, of the tool or of the request context', async () => {
     await using store = await createStore();
     const search = createVectorQueryTool({ vectorStore: store, indexName, model, maxTokens: 70 });

@@ -181,12 +181,14 @@ const foreignShare = 1 / 4;
 
 function scriptOf(text: string, among: readonly Language[]): Script {
   if (!/[\u0370-\uffff]/.test(text)) return 'Latin';
-  const { latin, others } = countLetters(text);
+  const latin = countLetters(text, /[a-z]+/gi);
+  // Emoji, ligatures and Latin letters with two accents count as well: with a few of them, one Chinese character does not make a text Chinese.
+  const others = countLetters(text, /[\u0370-\u1fff\u3040-\uffff]+/g);
   if (others < latin * foreignShare) return 'Latin';
   let most: { script: Script; count: number } = { script: 'Latin', count: 0 };
   let known = 0;
   for (const script of new Set(among.map((each) => each.script))) {
-    const count = script === 'Latin' ? 0 : countScript(text, script);
+    const count = script === 'Latin' ? 0 : countLetters(text, scriptPatterns.get(script) as RegExp);
     // Most texts have one script, which is often among the first.
     if (count > others / 2 && count >= latin * foreignShare) return script;
     known += count;
@@ -195,30 +197,14 @@ function scriptOf(text: string, among: readonly Language[]): Script {
   return known < latin * foreignShare ? 'Latin' : most.script;
 }
 
-/**
- * Counts the letters a to z, and those of other scripts together, which takes much less time than counting each script. Emoji, ligatures and
- * Latin letters with two accents are among the others: a few of them and one Chinese character do not make a text Chinese.
- */
-function countLetters(text: string): { latin: number; others: number } {
-  let latin = 0;
-  let others = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    const lower = code | 0x20;
-    if (lower >= 0x61 && lower <= 0x7a) latin += 1;
-    // Punctuation and symbols are between the two ranges.
-    else if ((code >= 0x370 && code < 0x2000) || code >= 0x3040) others += 1;
-  }
-  return { latin, others };
-}
-
 /** Runs of letters: one match for each letter takes twice as long. */
 const scriptPatterns: ReadonlyMap<Script, RegExp> = new Map(
   languages.map(({ script }) => [script, new RegExp(`\\p{Script=${script}}+`, 'gu')]),
 );
 
-function countScript(text: string, script: Script): number {
-  return text.match(scriptPatterns.get(script) as RegExp)?.join('').length ?? 0;
+/** @param runs - letters to count */
+function countLetters(text: string, runs: RegExp): number {
+  return text.match(runs)?.join('').length ?? 0;
 }
 
 /** Whether a text contains letters of a script. */

@@ -50,23 +50,6 @@ describe('terms of names and numbers', () => {
   ])('are %j → %j', async (text, terms) => {
     expect((await termsIn('en', text)).toSorted()).toEqual(terms.toSorted());
   });
-
-  it('are shared by the spellings of a name', async () => {
-    const shared = async (a: string, b: string): Promise<boolean> => {
-      const other = new Set(await termsIn('en', b));
-      return (await termsIn('en', a)).some((term) => other.has(term));
-    };
-    for (const [a, b] of [
-      ['E-1042', 'E1042'],
-      ['max_tokens', 'maxTokens'],
-      ['COVID-19', 'covid19'],
-      ['v2.0', 'V2.0'],
-      ['no-verify', 'noVerify'],
-    ] as const)
-      expect(await shared(a, b), `${a} ${b}`).toBe(true);
-    expect(await shared('C', 'C++')).toBe(false);
-    expect(await shared('C#', 'C++')).toBe(false);
-  });
 });
 
 describe('terms of a language', () => {
