@@ -64,6 +64,10 @@ function createServer(...middleware: Middleware[]): MCPServer {
 
 const textOf = ({ result }: Answered): string => result.content[0].text;
 const call = (name: string, args: object = {}): Record<string, unknown> => ({ name, arguments: args });
+const callTool = (server: MCPServer, era: 'legacy' | 'modern', name: string, args?: object): Promise<Answered> =>
+  callServer(server, era, 'tools/call', call(name, args));
+/** Declares that the client can be asked. */
+const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
 
 describe.each(eras)('middleware in the %s era', (era) => {
   test('runs in the order of use, onRequest before the other hooks', async () => {
@@ -83,7 +87,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
       },
     });
     const server = createServer(record('a'), record('b'));
-    expect(textOf(await callServer(server, era, 'tools/call', call('echo', { text: 'hi' })))).toBe('hi');
+    expect(textOf(await callTool(server, era, 'echo', { text: 'hi' }))).toBe('hi');
     const expected = 'a request,b request,a call,b call,b value hi,a value hi,b response,a response';
     expect(order.join()).toBe(expected);
   });
@@ -120,9 +124,9 @@ describe.each(eras)('middleware in the %s era', (era) => {
         return next();
       },
     });
-    const changed = await callServer(server, era, 'tools/call', call('echo', { replacement: 'new' }));
+    const changed = await callTool(server, era, 'echo', { replacement: 'new' });
     expect(textOf(changed)).toBe('new');
-    const invalid = await callServer(server, era, 'tools/call', call('echo', { replacement: 7 }));
+    const invalid = await callTool(server, era, 'echo', { replacement: 7 });
     expect(textOf(invalid)).toContain('Tool input validation failed');
   });
 
@@ -133,32 +137,27 @@ describe.each(eras)('middleware in the %s era', (era) => {
         return next();
       },
     });
-    expect(textOf(await callServer(server, era, 'tools/call', call('echo', { text: 'hi' })))).toBe('hi!');
+    expect(textOf(await callTool(server, era, 'echo', { text: 'hi' }))).toBe('hi!');
   });
 
   test('validates a value in place of the output, and the output itself once', async () => {
     const plain = createServer({ onCallTool: (_context, next) => next() });
     // The schema turns text into a number and would reject the number.
-    expect((await callServer(plain, era, 'tools/call', call('sum', { a: 4 }))).result.structuredContent).toEqual({
+    expect((await callTool(plain, era, 'sum', { a: 4 })).result.structuredContent).toEqual({
       sum: 4,
     });
     const replaced = createServer({ onCallTool: () => ({ sum: 5 }) });
-    const answer = await callServer(replaced, era, 'tools/call', call('sum', { a: 4 }));
+    const answer = await callTool(replaced, era, 'sum', { a: 4 });
     expect(answer.result.isError).toBe(true);
     expect(textOf(answer)).toContain('A middleware returned invalid output for tool sum:\n- sum:');
     const failure = { content: [{ type: 'text', text: 'not today' }], isError: true };
-    const refused = await callServer(
-      createServer({ onCallTool: () => failure }),
-      era,
-      'tools/call',
-      call('sum', { a: 4 }),
-    );
+    const refused = await callTool(createServer({ onCallTool: () => failure }), era, 'sum', { a: 4 });
     expect(refused.result).toMatchObject(failure);
   });
 
   test('answers a call without the tool', async () => {
     const server = createServer({ onCallTool: () => 'from the middleware' });
-    expect(textOf(await callServer(server, era, 'tools/call', call('fail')))).toBe('from the middleware');
+    expect(textOf(await callTool(server, era, 'fail'))).toBe('from the middleware');
   });
 
   test('receives the failure of invalid arguments and the errors of tools', async () => {
@@ -175,8 +174,8 @@ describe.each(eras)('middleware in the %s era', (era) => {
         }
       },
     });
-    await callServer(server, era, 'tools/call', call('echo', { text: 7 }));
-    const failed = await callServer(server, era, 'tools/call', call('fail'));
+    await callTool(server, era, 'echo', { text: 7 });
+    const failed = await callTool(server, era, 'fail');
     expect(seen).toEqual([true, 'disk full']);
     expect(failed.result).toMatchObject({ isError: true, content: [{ text: 'Error: disk full' }] });
   });
@@ -187,7 +186,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
       onList: () => Promise.reject(new Error('secret')),
     };
     const open = createServer(failing);
-    expect(textOf(await callServer(open, era, 'tools/call', call('fail')))).toBe('Error: secret');
+    expect(textOf(await callTool(open, era, 'fail'))).toBe('Error: secret');
     expect((await callServer(open, era, 'tools/list')).json.error).toMatchObject({ code: -32603, message: 'secret' });
     const masked = new MCPServer({ ...createConfig(), maskErrors: true }).use(failing).use({
       onRequest: () => Promise.reject(new Error('secret')),
@@ -251,9 +250,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
 
   test('rejects a hook that drops the result of next()', async () => {
     const server = createServer({ onCallTool: async (_context, next) => void (await next()) });
-    expect(textOf(await callServer(server, era, 'tools/call', call('echo', { text: 'hi' })))).toContain(
-      'must return the result of next()',
-    );
+    expect(textOf(await callTool(server, era, 'echo', { text: 'hi' }))).toContain('must return the result of next()');
   });
 
   test('continues when a hook does not await a failing next()', async () => {
@@ -271,7 +268,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
         return 'done';
       },
     });
-    expect(textOf(await callServer(tool, era, 'tools/call', call('fail')))).toBe('done');
+    expect(textOf(await callTool(tool, era, 'fail'))).toBe('done');
     await new Promise((resolve) => setImmediate(resolve));
   });
 
@@ -283,7 +280,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
         return running;
       },
     });
-    expect(textOf(await callServer(server, era, 'tools/call', call('endless')))).toBe('Error: enough');
+    expect(textOf(await callTool(server, era, 'endless'))).toBe('Error: enough');
   });
 
   test('answers with an empty result', async () => {
@@ -301,7 +298,7 @@ describe.each(eras)('middleware in the %s era', (era) => {
         return { result: { ...result, size } };
       },
     });
-    const { result } = await callServer(server, era, 'tools/call', call('echo', { text: 'hi' }));
+    const { result } = await callTool(server, era, 'echo', { text: 'hi' });
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'hi' }], size: 41 });
     expect(result.resultType).toBe(era === 'modern' ? 'complete' : undefined);
   });
@@ -351,17 +348,12 @@ describe('middleware', () => {
         }
       },
     });
-    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
     const first = await callServer(server, 'modern', 'tools/call', { ...call('ask'), _meta });
     expect(first.result.resultType).toBe('input_required');
     const { requestState, inputRequests } = first.result;
     const inputResponses = { [Object.keys(inputRequests)[0] as string]: { action: 'decline' } };
-    const last = await callServer(server, 'modern', 'tools/call', {
-      ...call('ask'),
-      _meta,
-      requestState,
-      inputResponses,
-    });
+    const answered = { ...call('ask'), _meta, requestState, inputResponses };
+    const last = await callServer(server, 'modern', 'tools/call', answered);
     expect(textOf(last)).toBe('decline');
     expect(events).toEqual(['call', 'cleanup', 'input_required', 'call', 'cleanup', 'undefined']);
   });
@@ -423,15 +415,12 @@ describe('middleware', () => {
 
   test('gives a canceled request an empty result', async () => {
     const seen: unknown[] = [];
-    let start = (): void => {};
-    const started = new Promise<void>((resolve) => {
-      start = resolve;
-    });
+    const controller = new AbortController();
     const server = new MCPServer({
       ...createConfig(),
       resources: {
         listResources: async () => [{ uri: 'note://1', name: 'one' }],
-        getResourceContent: () => (start(), new Promise<never>(() => {})),
+        getResourceContent: () => (controller.abort(), new Promise<never>(() => {})),
       },
     });
     server.use({
@@ -442,11 +431,8 @@ describe('middleware', () => {
         return outcome;
       },
     });
-    const controller = new AbortController();
-    const reading = callServer(server, 'modern', 'resources/read', { uri: 'note://1' }, { signal: controller.signal });
-    await started;
-    controller.abort();
-    await reading.catch(() => {});
+    const { signal } = controller;
+    await callServer(server, 'modern', 'resources/read', { uri: 'note://1' }, { signal }).catch(() => {});
     await expect.poll(() => seen).toEqual([{}]);
   });
 
@@ -459,7 +445,6 @@ describe('middleware', () => {
         return next();
       },
     });
-    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
     const { requestState } = (await callServer(server, 'modern', 'tools/call', { ...call('ask'), _meta })).result;
     const again = await callServer(server, 'modern', 'tools/call', { ...call('ask'), _meta, requestState });
     expect(again.result.resultType).toBe('input_required');
