@@ -9,9 +9,7 @@ afterEach(() => server?.close({ grace: 100 }));
 async function errorOf(config: Partial<MCPServerConfig>, method: string, params: Record<string, unknown> = {}) {
   server = new MCPServer({ name: 'n', version: '1', tools: {}, ...config });
   const { url } = await server.listen();
-  const { headers, body } = modern(method, params);
-  const name = typeof params['uri'] === 'string' ? { 'mcp-name': params['uri'] } : {};
-  const answer = await send(url, { headers: { ...headers, ...name }, body });
+  const answer = await send(url, modern(method, params));
   expect(await send(url, modern('server/discover'))).toMatchObject({ status: 200 });
   return answer.json.error as { code: number; message: string } | undefined;
 }

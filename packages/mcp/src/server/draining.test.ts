@@ -12,7 +12,15 @@ import { readEvents } from '../../test/clients/event-reader.ts';
 import { spawnHttpServer } from '../../test/programs/spawn-server.ts';
 import { ask } from '../../test/servers/example-tools.ts';
 import { TaskCaller } from '../../test/clients/task-caller.ts';
-import { modern, openSession, rpc, send, type WireAnswer, type WireRequest } from '../../test/clients/wire.ts';
+import {
+  modern,
+  openSession,
+  rpc,
+  send,
+  toRequest,
+  type WireAnswer,
+  type WireRequest,
+} from '../../test/clients/wire.ts';
 import { MCPClient } from '../client/index.js';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
 import { MCPServer } from './mcp-server.js';
@@ -128,10 +136,7 @@ describe.each(Object.entries(eras))('drain() in the %s era', (_era, createCall) 
     await expect.poll(() => gates.size).toBe(1);
     gates.get('a')?.();
     expect([textOf(await call), (await call).headers.connection]).toEqual(['done a', 'close']);
-    const { headers, body } = modern('tools/list');
-    const init = { method: 'POST', body: JSON.stringify(body) };
-    const accept = { 'content-type': 'application/json', accept: '*/*', ...(headers as Record<string, string>) };
-    const response = await server.fetch(new Request('http://localhost/mcp', { ...init, headers: accept }));
+    const response = await server.fetch(toRequest(modern('tools/list')));
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
   });
 });
@@ -168,7 +173,7 @@ describe.each(Object.entries(eras))('close() in the %s era', (_era, createCall) 
 test('ends subscriptions when the server begins to drain, because their connections stay in use', async () => {
   const { server, url } = await start();
   const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  const stream = await readEvents(url, { method: 'POST', ...(listen as { headers: Record<string, string> }) });
+  const stream = await readEvents(url, { method: 'POST', ...listen });
   await server.drain();
   await stream.ended;
   expect(stream.events.at(-1)?.data).toContain('"result"');
@@ -220,8 +225,7 @@ describe('the responses of a user to a call in flight', () => {
     const { server, url } = await start();
     const sendOnce = (params: Record<string, unknown>): Promise<WireAnswer> => {
       const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
-      const { headers, body } = modern('tools/call', { ...params, _meta });
-      return send(url, { headers: { ...headers, connection: 'close' }, body });
+      return send(url, modern('tools/call', { ...params, _meta }, 1, { connection: 'close' }));
     };
     const other = sendOnce({ name: 'wait', arguments: { gate: 'a' } });
     await expect.poll(() => gates.size).toBe(1);

@@ -64,8 +64,7 @@ test.each<[string, () => Promise<RealClient>, boolean]>([
 
 test('hides the authorization header when authentication hides the token', async () => {
   const headersOf = async (headers: Record<string, string>): Promise<Record<string, string>> => {
-    const request = modern('tools/call', { name: 'requestDetails' });
-    const { json } = await send(`${base}/mcp`, { ...request, headers: { ...request.headers, ...headers } });
+    const { json } = await send(`${base}/mcp`, modern('tools/call', { name: 'requestDetails' }, 1, headers));
     return JSON.parse(json.result.content[0].text).headers as Record<string, string>;
   };
   const authorization = 'Bearer secret';

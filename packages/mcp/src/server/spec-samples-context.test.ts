@@ -9,7 +9,7 @@ import express from 'express';
 import { describe, expect, test } from 'vitest';
 import { afterTest } from '../../test/after-test.ts';
 import { z } from 'zod';
-import { openSession, rpc, send } from '../../test/clients/wire.ts';
+import { openSession, rpc, send, toRequest } from '../../test/clients/wire.ts';
 
 /** The samples of the specification, section MCPServer, whose tools read `context.mcp`: who calls, and what the user answers. */
 
@@ -109,9 +109,7 @@ test('Accessing Auth Data in Tools', async () => {
   });
   const server = new MCPServer({ name: 's', version: '1', tools: { getData } });
   const call = async (authInfo?: object): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-    const body = JSON.stringify(rpc('tools/call', { name: 'getData' }));
-    const request = new Request('http://localhost/mcp', { method: 'POST', headers, body });
+    const request = toRequest({ body: rpc('tools/call', { name: 'getData' }) });
     const response = await server.fetch(request, { serverless: true, authInfo });
     const { result } = (await response.json()) as { result: { content: [{ text: string }] } };
     return JSON.parse(result.content[0].text);

@@ -17,14 +17,10 @@ export async function callServer(
   era: 'legacy' | 'modern',
   method: string,
   params: Record<string, unknown> = {},
-  { signal, headers, ...options }: FetchOptions & { signal?: AbortSignal; headers?: Record<string, string> } = {},
+  { signal, headers = {}, ...options }: FetchOptions & { signal?: AbortSignal; headers?: Record<string, string> } = {},
 ): Promise<Answered> {
-  const wire = era === 'modern' ? modern(method, params) : { headers: {}, body: rpc(method, params) };
-  const repeated = typeof params['uri'] === 'string' && era === 'modern' ? { 'mcp-name': params['uri'] } : {};
-  const request = toRequest(
-    { headers: { ...wire.headers, ...repeated, ...headers }, body: wire.body },
-    signal ? { signal } : {},
-  );
+  const wire = era === 'modern' ? modern(method, params, 1, headers) : { headers, body: rpc(method, params) };
+  const request = toRequest(wire, signal ? { signal } : {});
   const response = await server.fetch(request, { serverless: true, ...options });
   const text = await response.text();
   const json = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined;

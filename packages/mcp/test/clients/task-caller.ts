@@ -37,12 +37,7 @@ export class TaskCaller {
     this.#id += 1;
     const clientCapabilities = { ...capabilities, ...(declares && { extensions: { [tasksExtension]: {} } }) };
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': clientCapabilities };
-    const { headers, body } = modern(method, { ...params, _meta }, this.#id);
-    const name = params['taskId'] ?? params['name'];
-    const request = toRequest({
-      headers: { ...headers, ...(typeof name === 'string' && { 'mcp-name': name }), ...more },
-      body,
-    });
+    const request = toRequest(modern(method, { ...params, _meta }, this.#id, more));
     return this.#server.fetch(request, { ...(authInfo && { authInfo }) });
   }
 

@@ -53,11 +53,15 @@ export function send(
 }
 
 /** The same request for a handler of the web platform. */
-export function toRequest({ headers, body }: { headers?: object; body: unknown }, init: RequestInit = {}): Request {
-  return new Request('http://localhost/mcp', {
+export function toRequest(
+  { headers, body }: { headers?: object; body?: unknown },
+  init: RequestInit = {},
+  url = 'http://localhost/mcp',
+): Request {
+  return new Request(url, {
     method: 'POST',
     headers: { ...usualHeaders, ...headers } as Record<string, string>,
-    body: JSON.stringify(body),
+    body: typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body),
     ...init,
   });
 }
@@ -101,13 +105,16 @@ export function modern(
   method: string,
   params: Record<string, unknown> = {},
   id: string | number = 1,
-): Required<Pick<WireRequest, 'headers' | 'body'>> {
+  headers: Record<string, string> = {},
+): { headers: Record<string, string>; body: object } {
   const { _meta, ...rest } = params;
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   return {
     headers: {
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
-      ...(typeof params['name'] === 'string' && { 'mcp-name': params['name'] }),
+      ...(typeof name === 'string' && { 'mcp-name': name }),
+      ...headers,
     },
     body: rpc(method, { ...rest, _meta: { ...envelope, ...(_meta as object) } }, id),
   };

@@ -26,8 +26,7 @@ function call(url: string, headers: Record<string, string | string[]> = {}, path
 
 /** Calls a tool in protocol version 2026-07-28. */
 function callTool(url: string, token: string, name: string, params: object = {}): Promise<WireAnswer> {
-  const { headers, body } = modern('tools/call', { name, arguments: {}, ...params });
-  return send(url, { headers: { ...headers, ...bearer(token) }, body });
+  return send(url, modern('tools/call', { name, arguments: {}, ...params }, 1, bearer(token)));
 }
 
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
@@ -398,9 +397,8 @@ describe('the identity', () => {
 
   it('recognizes a call behind a byte order mark', async () => {
     const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
-    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
-    const marked = { headers: { ...headers, ...bearer('good') }, body: `\uFEFF${JSON.stringify(body)}` };
-    expect((await send(url, marked)).status).toBe(403);
+    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} }, 1, bearer('good'));
+    expect((await send(url, { headers, body: `\uFEFF${JSON.stringify(body)}` })).status).toBe(403);
   });
 
   it('leaves bodies that are not calls to the server behind', async () => {

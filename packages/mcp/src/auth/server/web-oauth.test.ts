@@ -34,10 +34,8 @@ function createServer(): MCPServer {
   return server;
 }
 
-const post = (name: string, token?: string): Request => {
-  const { headers, body } = modern('tools/call', { name, arguments: {} });
-  return toRequest({ headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, body });
-};
+const post = (name: string, token?: string): Request =>
+  toRequest(modern('tools/call', { name }, 1, token === undefined ? {} : { authorization: `Bearer ${token}` }));
 
 describe('createWebOAuth', () => {
   it('turns a request into an identity for server.fetch(), or into a response', async () => {

@@ -122,13 +122,9 @@ async function callAs(
   method: string,
   params: Record<string, unknown>,
 ): Promise<string> {
-  const { headers, body } = modern(method, params);
-  const own = {
-    authorization: `Bearer token-of-${subject}`,
-    ...(typeof params['uri'] === 'string' && { 'mcp-name': params['uri'] }),
-  };
+  const request = toRequest(modern(method, params, 1, { authorization: `Bearer token-of-${subject}` }));
   const authInfo = { token: `token-of-${subject}`, clientId: 'c', scopes: [subject], extra: { subject } };
-  return (await server.fetch(toRequest({ headers: { ...own, ...headers }, body }), { authInfo })).text();
+  return (await server.fetch(request, { authInfo })).text();
 }
 
 const textOf = ({ content }: { content: unknown[] }): string => (content[0] as { text: string }).text;

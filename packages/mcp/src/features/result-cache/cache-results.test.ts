@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MCPClient } from '../../client/index.js';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
-import { openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 import { cacheResults, type CacheResultsOptions } from './cache-results.js';
 
@@ -207,9 +207,7 @@ describe('cacheResults', () => {
     const depth = 100_000;
     const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}}`;
     for (let each = 0; each < 2; each += 1) {
-      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-      const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: nested });
-      const response = await server.fetch(request, { serverless: true, authInfo: ada });
+      const response = await server.fetch(toRequest({ body: nested }), { serverless: true, authInfo: ada });
       expect(await response.json()).toMatchObject({ result: { content: [{ text: 'text' }] } });
     }
     expect(counts.runs).toBe(2);

@@ -4,7 +4,7 @@ import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import { describe, expect, test, vi } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
 import { z } from 'zod';
-import { modern, rpc } from '../../../test/clients/wire.ts';
+import { modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const rows = Array.from({ length: 200 }, (_, id) => ({ id, text: `row ${id}` }));
@@ -31,21 +31,8 @@ function serve(
   const server = new MCPServer({ name: 'Limits', version: '1.0.0', tools: { list: tool }, logger: silent, ...config });
   afterTest(() => server.close());
   return async (method, params, caller = 'ada', era) => {
-    const call = modern(method, params);
-    const headers = {
-      host: 'localhost',
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(era
-        ? { 'mcp-protocol-version': '2025-03-26' }
-        : { ...call.headers, 'mcp-name': String(params['name'] ?? params['uri']) }),
-    };
-    const body = JSON.stringify(era ? rpc(method, params) : call.body);
-    const request = new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: headers as Record<string, string>,
-      body,
-    });
+    const legacy = { headers: { 'mcp-protocol-version': '2025-03-26' }, body: rpc(method, params) };
+    const request = toRequest(era ? legacy : modern(method, params));
     const response = await server.fetch(request, { serverless: true, authInfo: { extra: { subject: caller } } });
     return (await response.json()) as Answer;
   };

@@ -77,9 +77,7 @@ async function connect(): Promise<ReturnType<typeof createTaskSessionFromClient>
     v2RequestFraming: { protocolVersion, clientInfo: identity, clientCapabilities: { elicitation: {} } },
     rawDispatch: async (request) => {
       const { method, params } = request as { method: string; params: Record<string, unknown> };
-      const { headers, body } = modern(method, params, (id += 1));
-      const name = String(params['taskId'] ?? params['name']);
-      const { json } = await send(url, { headers: { ...headers, 'mcp-name': name }, body });
+      const { json } = await send(url, modern(method, params, (id += 1)));
       return json.error ? { kind: 'error', error: json.error } : { kind: 'result', result: json.result };
     },
     onInputRequest: async ({ params }) => {

@@ -47,9 +47,7 @@ describe('maskErrors', () => {
     expect(result.isError).toBe(true);
     expect(result.content[0].text).not.toContain(secret);
     expect(logged).toEqual([`Tool fail failed (reference ${reference}): ${secret}`]);
-    const headers = { 'mcp-name': 'a://b' };
-    const request = modern('resources/read', { uri: 'a://b' });
-    const read = await send(url, { ...request, headers: { ...request.headers, ...headers } });
+    const read = await send(url, modern('resources/read', { uri: 'a://b' }));
     expect(read.json.error.code).toBe(-32603);
     expect(read.text).not.toContain(secret);
   });
@@ -94,11 +92,8 @@ describe('pageSize', () => {
 describe('cacheHints', () => {
   test('allows caching of lists for 5 s without a hint, and never for other callers', async () => {
     const url = await serve({ cacheHints: { 'tools/list': { ttlMs: 60_000, cacheScope: 'public' } } });
-    const hintOf = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
-      const request = modern(method, params);
-      const headers = typeof params['uri'] === 'string' ? { ...request.headers, 'mcp-name': params['uri'] } : {};
-      const { ttlMs, cacheScope } = (await send(url, { ...request, headers: { ...request.headers, ...headers } })).json
-        .result;
+    const hintOf = async (method: string, params?: Record<string, unknown>): Promise<unknown> => {
+      const { ttlMs, cacheScope } = (await send(url, modern(method, params))).json.result;
       return { ttlMs, cacheScope };
     };
     const none = { ttlMs: 0, cacheScope: 'private' };

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
-import { modern, rpc } from '../../../test/clients/wire.ts';
+import { modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
 import { Connection } from '../connection/connection.js';
@@ -49,15 +49,10 @@ test('a body that arrives after the end runs nothing', async () => {
 test.each([
   ['a request of the stateless revision', modern('tools/call', { name: 'never' })],
   ['a batch', { headers: {}, body: [rpc('tools/call', { name: 'never' })] }],
-])('%s that outlives the grace is cancelled, and ends with an error', async (_what, { headers, body }) => {
+])('%s that outlives the grace is cancelled, and ends with an error', async (_what, request) => {
   const server = new MCPServer(config);
   const [before, cancelledBefore] = [runs, cancelled];
-  const request = new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(headers as Record<string, string>) },
-    body: JSON.stringify(body),
-  });
-  const response = server.fetch(request, { serverless: true });
+  const response = server.fetch(toRequest(request), { serverless: true });
   await expect.poll(() => runs).toBe(before + 1);
   await server.close({ grace: 10 });
   expect(cancelled).toBe(cancelledBefore + 1);

@@ -3,7 +3,7 @@ import { createTool } from '@quiver/core/tools';
 import { createJwtValidator, createStaticTokenValidator, type TokenValidationResult } from '@quiver/mcp/auth';
 import { describe, expect, it, vi } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { initializeParams, modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
+import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { ListenOptions } from './listen.js';
 
@@ -35,14 +35,16 @@ async function listen(authenticate: Authenticate, options: ListenOptions = {}): 
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
+const whoami = (headers: Record<string, string>): ReturnType<typeof modern> =>
+  modern('tools/call', { name: 'whoami' }, 1, headers);
+
 const callerIn = (answer: {
   json: { result: { structuredContent?: unknown; content: { text: string }[] } };
 }): unknown => JSON.parse(answer.json.result.content[0]!.text);
 
 /** The caller that a tool sees, in the modern and in the legacy era. */
 async function callersOf(url: string, headers: Record<string, string>): Promise<unknown[]> {
-  const call = modern('tools/call', { name: 'whoami' });
-  const stateless = await send(url, { ...call, headers: { ...(call.headers as object), ...headers } });
+  const stateless = await send(url, whoami(headers));
   const session = await openSession(url, headers);
   const inSession = await send(url, {
     headers: { ...headers, ...session },
@@ -118,8 +120,7 @@ describe('authenticate as a function', () => {
   it('is called for every request, also when it passes on the result of a validator that may be cached', async () => {
     let isOpen = true;
     const url = await listen((request) => isOpen && staticTokens(request));
-    const call = modern('tools/call', { name: 'whoami' });
-    const request = { ...call, headers: { ...(call.headers as object), ...bearer('ada-token') } };
+    const request = whoami(bearer('ada-token'));
     expect(await send(url, request)).toMatchObject({ status: 200 });
     isOpen = false;
     expect(await send(url, request)).toMatchObject({ status: 401 });
@@ -169,8 +170,7 @@ describe('authenticate as OAuth options', () => {
     expect(headers['www-authenticate']).toContain(`resource_metadata="https://mcp.example.com${metadata}"`);
     const found = await fetch(new URL(metadata, url));
     expect(await found.json()).toMatchObject({ resource: oauth.resource, scopes_supported: ['admin'] });
-    const call = modern('tools/call', { name: 'whoami' });
-    const request = { ...call, headers: { ...(call.headers as object), ...bearer('ada-token') } };
+    const request = whoami(bearer('ada-token'));
     expect(await send(url, request)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
   });
 });
@@ -213,16 +213,9 @@ describe('the other entrances', () => {
 
   it('of the web platform take it too', async () => {
     const server = createServer();
-    const call = modern('tools/call', { name: 'whoami' });
-    const request = (headers: object): Request =>
-      new Request('http://localhost/mcp', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(call.headers as object), ...headers },
-        body: JSON.stringify(call.body),
-      });
-    const rejected = await server.fetch(request({}), { authenticate: staticTokens });
+    const rejected = await server.fetch(toRequest(whoami({})), { authenticate: staticTokens });
     expect([rejected.status, rejected.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-    const accepted = await server.fetch(request(bearer('ada-token')), { authenticate: staticTokens });
+    const accepted = await server.fetch(toRequest(whoami(bearer('ada-token'))), { authenticate: staticTokens });
     expect(callerIn({ json: (await accepted.json()) as never })).toMatchObject({ entries: { tenant: 'acme' } });
   });
 });

@@ -7,7 +7,7 @@ import {
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { envelope, initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
+import { envelope, initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 /**
@@ -111,13 +111,8 @@ function withoutIdentity(seen: unknown): unknown {
   );
 }
 
-const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const request = (body: unknown, headers: object = {}, method = 'POST'): Request =>
-  new Request('http://localhost/mcp', {
-    method,
-    headers: { ...accept, ...headers } as Record<string, string>,
-    ...(method === 'POST' && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
+  toRequest({ headers, ...(method === 'POST' && { body }) }, { method });
 
 const call = (name: unknown, args?: unknown, meta?: object): Record<string, unknown> => ({
   name,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
 import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
-import { initializeParams, modern, rpc } from '../../../test/clients/wire.ts';
+import { initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { FetchOptions } from './transport-options.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';
@@ -15,14 +15,8 @@ const server = new MCPServer({ name: 'Web', version: '1.0.0', tools: exampleTool
 const url = 'http://localhost/mcp';
 afterAll(() => server.close());
 
-const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const post = (body: unknown, headers: Record<string, string> = {}, init: RequestInit = {}): Request =>
-  new Request(url, {
-    method: 'POST',
-    headers: { ...jsonHeaders, ...headers },
-    body: typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body),
-    ...init,
-  });
+  toRequest({ headers, body }, init);
 
 async function openSession(options?: FetchOptions): Promise<Record<string, string>> {
   const response = await server.fetch(post(rpc('initialize', initializeParams)), options);
@@ -73,7 +67,7 @@ describe('fetch()', () => {
     const before = aborted.count;
     const started = waiting.count;
     const controller = new AbortController();
-    void server.fetch(post(call.body, call.headers as Record<string, string>, { signal: controller.signal }));
+    void server.fetch(toRequest(call, { signal: controller.signal }));
     await expect.poll(() => waiting.count).toBe(started + 1);
     controller.abort();
     await expect.poll(() => aborted.count).toBe(before + 1);
@@ -96,7 +90,7 @@ describe('fetch()', () => {
     ['no session', post(rpc('ping')), 400],
     ['an unknown session', post(rpc('ping'), { 'mcp-session-id': 'nobody' }), 404],
     ['PUT', new Request(url, { method: 'PUT' }), 405],
-    ['no body', new Request(url, { method: 'POST', headers: jsonHeaders }), 400],
+    ['no body', toRequest({}), 400],
   ])('%s is refused', async (_what, request, status) => {
     expect((await server.fetch(request)).status).toBe(status);
   });
@@ -126,18 +120,9 @@ describe('fetch()', () => {
   });
 
   test('names of other hosts are refused over http, where a page could rebind them', async () => {
-    const initialize = JSON.stringify(rpc('initialize', initializeParams));
-    const status = async (
-      target: string,
-      headers: Record<string, string> = {},
-      options?: FetchOptions,
-    ): Promise<number> =>
-      (
-        await server.fetch(
-          new Request(target, { method: 'POST', headers: { ...jsonHeaders, ...headers }, body: initialize }),
-          options,
-        )
-      ).status;
+    const body = rpc('initialize', initializeParams);
+    const status = async (target: string, headers: object = {}, options?: FetchOptions): Promise<number> =>
+      (await server.fetch(toRequest({ headers, body }, {}, target), options)).status;
     expect(await status('http://evil.example/mcp')).toBe(403);
     expect(await status('http://localhost/mcp', { origin: 'http://evil.example' })).toBe(403);
     expect(await status('http://evil.example/mcp', {}, { allowedHosts: ['evil.example'] })).toBe(200);
@@ -221,17 +206,14 @@ describe('on platforms without Node', () => {
        const server = new MCPServer({ name: 'n', version: '1', tools: { ask, echo } });
        Object.assign(crypto, { randomUUID, getRandomValues });
        for (const { headers, body } of JSON.parse(process_argument)) {
+         Object.assign(headers, { 'content-type': 'application/json' });
          const init = { method: 'POST', headers, body: JSON.stringify(body) };
          const response = await server.fetch(new Request('http://localhost/mcp', init), { serverless: true });
          console.log(await response.text());
        }`.replace(
         'process_argument',
         JSON.stringify(
-          JSON.stringify(
-            [ask, { headers: {}, body: rpc('tools/call', { name: 'echo', arguments: { a: 'ü' } }) }].map(
-              ({ headers, body }) => ({ headers: { ...jsonHeaders, ...headers }, body }),
-            ),
-          ),
+          JSON.stringify([ask, { headers: {}, body: rpc('tools/call', { name: 'echo', arguments: { a: 'ü' } }) }]),
         ),
       ),
     );

@@ -83,8 +83,7 @@ describe.each(mcpHosts)('in %s', (_name, serve) => {
     const session = await openSession(url, { authorization });
     const body = rpc('tools/call', { name: 'whoami', arguments: {} });
     const legacy = await send(url, { headers: { ...session, authorization }, body });
-    const call = modern('tools/call', { name: 'whoami', arguments: {} });
-    const now = await send(url, { ...call, headers: { ...call.headers, authorization } });
+    const now = await send(url, modern('tools/call', { name: 'whoami', arguments: {} }, 1, { authorization }));
     for (const { json } of [legacy, now]) {
       expect(JSON.parse(json.result.content[0].text)).toMatchObject({ authInfo: { extra: { userId: 'Ada' } } });
     }

@@ -1,7 +1,7 @@
 import type { Logger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { beforeEach, expect, test } from 'vitest';
-import { modern, send } from '../../../test/clients/wire.ts';
+import { modern, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const logged: string[] = [];
@@ -42,14 +42,6 @@ const server = new MCPServer({
   },
 });
 
-const toRequest = ({ body, headers }: ReturnType<typeof modern>, signal?: AbortSignal): Request =>
-  new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(headers as Record<string, string>) },
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
-  });
-
 test('does not log an input_required result as a failure', async () => {
   const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
   const response = await server.fetch(toRequest(modern('tools/call', { name: 'ask', _meta: capabilities })));
@@ -60,7 +52,7 @@ test('does not log an input_required result as a failure', async () => {
 
 test('does not log a canceled call as a failure', async () => {
   const controller = new AbortController();
-  const answered = server.fetch(toRequest(modern('tools/call', { name: 'never' }), controller.signal));
+  const answered = server.fetch(toRequest(modern('tools/call', { name: 'never' }), { signal: controller.signal }));
   await expect.poll(() => started).toBe(1);
   controller.abort();
   expect((await answered).status).toBe(202);

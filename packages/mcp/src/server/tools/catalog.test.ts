@@ -67,11 +67,9 @@ const as = (scopes: string): { authorization: string } => ({ authorization: `Bea
 /** Sends one request in both eras, and returns the whole bodies: they must not differ in anything but names. */
 async function request(url: string, scopes: string, method: string, params: Record<string, unknown>) {
   const session = await openSession(url, as(scopes));
-  const call = modern(method, params);
-  const uri = typeof params['uri'] === 'string' && { 'mcp-name': params['uri'] };
   const answers = [
     await send(url, { headers: { ...as(scopes), ...session }, body: rpc(method, params) }),
-    await send(url, { ...call, headers: { ...as(scopes), ...call.headers, ...uri } }),
+    await send(url, modern(method, params, 1, as(scopes))),
   ];
   return answers.map(({ status, json }) => ({ status, json }));
 }
@@ -295,8 +293,7 @@ describe('lists', () => {
     const server = createCatalogServer();
     const url = await serve(server);
     const names = async (scopes: string): Promise<string[]> => {
-      const call = modern('tools/list');
-      const { json } = await send(url, { ...call, headers: { ...call.headers, ...as(scopes) } });
+      const { json } = await send(url, modern('tools/list', {}, 1, as(scopes)));
       return json.result.tools.map(({ name }: { name: string }) => name);
     };
     expect([await names('user'), await names('admin'), await names('user')]).toEqual([
@@ -401,10 +398,10 @@ describe('notifications', () => {
     const session = { ...as(scopes), ...(await openSession(url, as(scopes))) };
     if (uri !== undefined) await send(url, { headers: session, body: rpc('resources/subscribe', { uri }) });
     const filter = { toolsListChanged: true, ...(uri !== undefined && { resourceSubscriptions: [uri] }) };
-    const call = modern('subscriptions/listen', { notifications: filter });
+    const request = modern('subscriptions/listen', { notifications: filter }, 1, as(scopes));
     const readers = await Promise.all([
       readEvents(url, { headers: { ...session, accept: 'text/event-stream' } }),
-      readEvents(url, { method: 'POST', body: call.body, headers: { ...call.headers, ...as(scopes) } }),
+      readEvents(url, { method: 'POST', ...request }),
     ]);
     for (const reader of readers) afterTest(() => reader.destroy());
     await eventually(() => expect(readers[1]?.events.length).toBeGreaterThan(0));
@@ -481,13 +478,9 @@ test('every page of a list, every completion and every call agree, for any set o
   let id = 0;
   const ask = async (era: string, method: string, params: Record<string, unknown>) => {
     id += 1;
-    const call = modern(method, params, id);
-    const named = { ...call.headers, 'mcp-name': String(params['name'] ?? params['uri'] ?? '') };
-    const headers =
-      era === 'modern' ? named : { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': sessions.get(era) };
-    const response = await server.fetch(
-      toRequest({ headers, body: era === 'modern' ? call.body : rpc(method, params, id) }),
-    );
+    const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': sessions.get(era) };
+    const request = era === 'modern' ? modern(method, params, id) : { headers, body: rpc(method, params, id) };
+    const response = await server.fetch(toRequest(request));
     return JSON.parse(await response.text()) as { result: Record<string, never>; error?: { message: string } };
   };
   const opening = await server.fetch(toRequest({ body: rpc('initialize', initializeParams) }));
