@@ -57,8 +57,11 @@ const failed = [];
 const measured = {};
 for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
   const { needs } = parts[name];
-  if (parts[name][kind] === undefined || (needs && !process.env[needs])) {
-    console.log(`\n# ${name}: skipped, ${needs ? `because ${needs} is not set` : 'it has no quick run'}\n`);
+  const reason =
+    (parts[name][kind] === undefined && 'it has no quick run') ||
+    (needs && !process.env[needs] && `${needs} is not set`);
+  if (reason) {
+    console.log(`\n# ${name}: skipped, because ${reason}\n`);
     continue;
   }
   console.log(`\n# ${name} (after ${secondsSince(startedAt)} s, load average ${loadavg()[0].toFixed(1)})\n`);

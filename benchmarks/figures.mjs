@@ -1,12 +1,12 @@
 import { names } from './mcp/systems.mjs';
 import { table } from './statistics.mjs';
 
-/** The factor by which a figure without a spread may differ from the stored one. */
-const tolerance = 1.15;
+/** The factors by which a figure may differ from the stored one: with rounds, beyond which the spread decides, and without. */
+const tolerances = { withRounds: 1.05, alone: 1.15 };
 
 /**
- * Compares figures with the stored ones. A figure moved when the spreads of both do not overlap; one without rounds, when it differs by more
- * than 15 %.
+ * Compares figures with the stored ones. A figure moved when it differs by more than 5 % and the spreads of both do not overlap; one without
+ * rounds, when it differs by more than 15 %.
  *
  * @returns a row for each figure of Quiver that was measured, with the outcome `better`, `worse`, `same` or `new`
  */
@@ -26,8 +26,10 @@ function outcomeOf(figure, stored) {
   return figure.value < stored.value === (stored.best === 'least') ? 'better' : 'worse';
 }
 
-function spreadOf({ value, spread = [value / Math.sqrt(tolerance), value * Math.sqrt(tolerance)] }) {
-  return spread;
+function spreadOf({ value, spread }) {
+  const factor = Math.sqrt(spread ? tolerances.withRounds : tolerances.alone);
+  const [least, most] = spread ?? [value, value];
+  return [Math.min(least, value / factor), Math.max(most, value * factor)];
 }
 
 /** Returns a Markdown table of compared figures. */
@@ -68,7 +70,16 @@ export function ratiosTable(figures) {
     const isReached = best === 'most' ? value >= goal : value <= goal;
     const what = [...path.split('/'), variant].filter(Boolean).join(', ');
     const outcome = goal === undefined ? '' : `${goal}${isReached ? '' : ', not reached'}`;
-    return [[what, measure, names[base] ?? base, toDigits(value), spread ? toRange(spread) : '', outcome]];
+    return [
+      [
+        what,
+        measure.replace('cpu', 'CPU'),
+        names[base] ?? base,
+        toDigits(value),
+        spread ? toRange(spread) : '',
+        outcome,
+      ],
+    ];
   });
   return table(['of Quiver', 'ratio of', 'to', 'median', 'spread', 'goal'], rows);
 }

@@ -36,6 +36,13 @@ describe('compareFigures', () => {
     ]);
   });
 
+  it('accepts a difference of 5 % beyond narrow spreads', () => {
+    const stored = { 'heap/Quiver': { value: 1, spread: [0.999, 1.001], best: 'least' } };
+    const of = (value: number): object => ({ 'heap/Quiver': { value, spread: [value, value], best: 'least' } });
+    assert.deepEqual(outcomesOf(stored, of(1.04)), ['heap/Quiver: same']);
+    assert.deepEqual(outcomesOf(stored, of(1.06)), ['heap/Quiver: worse']);
+  });
+
   it('accepts a difference of 15 % in a figure without rounds', () => {
     const measured = {
       'server/cpu/Quiver': { value: 0.114, best: 'least' },
@@ -76,8 +83,8 @@ describe('ratiosTable', () => {
       'server/session/kilobytes/Quiver': of(1.3),
     });
     assert.deepEqual(table.split('\n').slice(2), [
-      '| server, operation, JWT (ES256) | cpu | startHTTP | 1.5 | 1–2 | 1.3, not reached |',
-      '| server, operation, static token | cpu | startHTTP | 1.2 | 1–2 | 1.3 |',
+      '| server, operation, JWT (ES256) | CPU | startHTTP | 1.5 | 1–2 | 1.3, not reached |',
+      '| server, operation, static token | CPU | startHTTP | 1.2 | 1–2 | 1.3 |',
     ]);
   });
 });

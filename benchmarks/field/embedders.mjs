@@ -35,8 +35,7 @@ for (const { name, runs } of [
     const figures = measured.map((one) => one[system]);
     return [0, 1].map((at) => figures.reduce((sum, own) => sum + own[at], 0) / figures.length);
   });
-  for (const [at, system] of systems.entries())
-    record(`field/embedders/hit@3/${name}, ${system}`, means[at][0], 'most');
+  for (const [at, system] of systems.entries()) record(`embedders/hit@3/${name}, ${system}`, means[at][0], 'most');
   rows.push([name, ...means.map(([hit, mrr]) => `${hit.toFixed(3)} · ${mrr.toFixed(3)}`)]);
   if (rows.length === 1)
     console.log(
