@@ -12,7 +12,7 @@ import { invalidRequest } from '../../protocol/protocol-error.js';
 import { LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { callInterrupted, countHeld, until } from '../lifecycle.js';
+import { callInterrupted, until, WorkInFlight } from '../lifecycle.js';
 import { LegacySession, type SessionOptions, type Work } from '../client/legacy-session.js';
 import { Caller } from '../caller.js';
 import type { ResponseChannel } from '../response-channel.js';
@@ -30,7 +30,7 @@ export interface ConnectionOptions extends Omit<SessionOptions, 'isStateless'> {
 export class Connection extends LegacySession implements ResponseChannel {
   readonly #server: ServerState;
   readonly #write: (messageText: string) => void;
-  readonly #messages = new Set<Work>();
+  readonly #messages = new WorkInFlight<Work>();
   #isOpen = true;
 
   constructor({ server, write, maxRequests, transport }: ConnectionOptions) {
@@ -84,7 +84,7 @@ export class Connection extends LegacySession implements ResponseChannel {
   }
 
   get inFlightCount(): number {
-    return this.#messages.size - countHeld(this.#messages);
+    return this.#messages.size - this.#messages.heldCount;
   }
 
   /** Ends requests that have no end of their own, waits for the others, answers those that remain with an error, and closes. */

@@ -18,8 +18,8 @@ import type { CacheHints } from '../definition/server-config.js';
 export class ModernRequest extends ServerRequest {
   readonly era = 'modern';
   #client: ClientDeclarations | undefined;
-  /** Present while the handler may send requests to the client; the first one begins the round. */
-  #beginRound: (() => InputRound) | undefined;
+  /** Ends the request. Present while its handler may send requests to the client; the first one begins the round. */
+  #settle: ((result: Promise<Result> | Result) => void) | undefined;
   #round: InputRound | undefined;
   #previous: RequestState | undefined;
   /** Present while the run may continue after the response. */
@@ -37,8 +37,8 @@ export class ModernRequest extends ServerRequest {
    */
   protected async sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
     if (this.#continued) return this.#continued.request(request, options);
-    this.#round ??= this.#beginRound?.();
-    if (this.#round) return this.#round.request(request, options);
+    const round = this.#beginRound();
+    if (round) return round.request(request, options);
     throw notSupported(
       request,
       'A client of this protocol version accepts requests only from tools/call, prompts/get and resources/read.',
@@ -62,10 +62,14 @@ export class ModernRequest extends ServerRequest {
   }
 
   override endRound(inputRequests: unknown, kept: unknown): Promise<never> {
-    this.#round ??= this.#beginRound?.();
-    if (!this.#round) return super.endRound(inputRequests, kept);
-    this.#round.endWith(inputRequests, kept);
+    const round = this.#beginRound();
+    if (!round) return super.endRound(inputRequests, kept);
+    round.endWith(inputRequests, kept);
     return new Promise(() => {});
+  }
+
+  #beginRound(): InputRound | undefined {
+    return (this.#round ??= this.#settle && new InputRound(this, this.#previous, this.#settle));
   }
 
   override report(update: ProgressUpdate): void {
@@ -104,7 +108,8 @@ export class ModernRequest extends ServerRequest {
     const continuation = method.continuation?.(this);
     if (continuation) return this.#runContinuable(method, previous, continuation);
     return new Promise((resolve, reject) => {
-      this.#beginRound = () => new InputRound(this, previous, resolve);
+      // Not a function that begins the round: V8 puts one that is assigned to a property into its old generation.
+      this.#settle = resolve;
       this.runMethod(method).then(resolve, reject);
     });
   }

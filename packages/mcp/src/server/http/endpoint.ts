@@ -14,7 +14,7 @@ import { unref } from '../../unref.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { countHeld, Lifecycle, serverClosed, until, untilEmpty, type Transport } from '../lifecycle.js';
+import { Lifecycle, serverClosed, until, untilEmpty, WorkInFlight, type Transport } from '../lifecycle.js';
 import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/tool-access.js';
@@ -41,7 +41,7 @@ export class HttpEndpoint implements Transport {
   readonly sessions: SessionStore;
   readonly lifecycle: Lifecycle;
   readonly authentication: Authentication;
-  readonly pending: Set<ResponseWriter> = new Set();
+  readonly pending: WorkInFlight<ResponseWriter> = new WorkInFlight();
   #isUsed = false;
   /** Requests that are being handled, from the arrival of their headers. */
   #handling = 0;
@@ -68,7 +68,7 @@ export class HttpEndpoint implements Transport {
   }
 
   get inFlight(): number {
-    return this.#handling - countHeld(this.pending);
+    return this.#handling - this.pending.heldCount;
   }
 
   /** Whether clients may send the responses of their users, and no other instance can take them. Not longer than calls are in flight. */
