@@ -24,6 +24,7 @@ import {
 import { MCPClient } from '../client/index.js';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
 import { MCPServer } from './mcp-server.js';
+import type { MCPServerConfig } from './features.js';
 import type { ListenOptions } from './http/listen.js';
 
 /** Calls that run until the test lets them continue. */
@@ -51,8 +52,8 @@ afterEach(async () => {
   await Promise.all(servers.map((server) => server.close({ grace: 0 })));
 });
 
-function createTestServer(): MCPServer {
-  const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools });
+function createTestServer(config: Partial<MCPServerConfig> = {}): MCPServer {
+  const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools, ...config });
   servers.push(server);
   return server;
 }
@@ -181,8 +182,7 @@ test('ends subscriptions when the server begins to drain, because their connecti
 });
 
 test('serves requests over connections of a balancer until each was used once more', async () => {
-  const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools, sharedStore: new InMemoryStore() });
-  servers.push(server);
+  const server = createTestServer({ sharedStore: new InMemoryStore() });
   const { url } = await server.listen();
   const list = modern('tools/list');
   const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true }));
@@ -332,10 +332,8 @@ describe('health', () => {
 
   test('does not count open subscriptions', async () => {
     const { server, url } = await start();
-    const stream = await readEvents(url, {
-      method: 'POST',
-      ...modern('subscriptions/listen', { notifications: { toolsListChanged: true } }),
-    } as never);
+    const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const stream = await readEvents(url, { method: 'POST', ...listen });
     await expect.poll(() => stream.events.length).toBe(1);
     await server.drain();
     expect(server.health().inFlight).toBe(0);
@@ -370,8 +368,7 @@ test(
     });
     const logged: string[] = [];
     const logger = { debug() {}, info() {}, warn: (text: string) => void logged.push(text), error() {} };
-    const server = new MCPServer({ name: 'Draining', version: '1.0.0', tools: { work }, logger });
-    servers.push(server);
+    const server = createTestServer({ tools: { work }, logger });
     await server.listen({ shutdownGrace: 100 });
     const { result } = await new TaskCaller(server).call('work');
     expect(result.resultType).toBe('task');
@@ -457,13 +454,7 @@ describe('a task that ends while the server drains', () => {
   const startTask = async () => {
     lines.length = 0;
     const task = { after: 0, pollIntervalMs: 20 };
-    const server = new MCPServer({
-      name: 'Tasks',
-      version: '1.0.0',
-      tools: { wait: createTool({ ...waitOptions, mcp: { task } }) },
-      logger,
-    });
-    servers.push(server);
+    const server = createTestServer({ tools: { wait: createTool({ ...waitOptions, mcp: { task } }) }, logger });
     const { url } = await server.listen();
     const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: { url, protocol: 'modern' } } });
     clients.push(client);

@@ -118,9 +118,7 @@ describe('server.elicitation.sendRequest', () => {
 
 describe('server.elicitation.notifyComplete', () => {
   test('notifies the named session, and throws when that is not possible', async () => {
-    const server = createFullServer();
-    afterTest(() => server.close({ grace: 100 }));
-    const { url } = await server.listen();
+    const { server, url } = await serve();
     const [one, two] = await Promise.all([openSession(url), openSession(url)]);
     const page = { elicitationId: 'page-1', sessionId: one['mcp-session-id'] };
     await expect(server.elicitation.notifyComplete(page)).rejects.toMatchObject({ code: 'ELICITATION_FAILED' });

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import { request } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { serveHttp } from '../../../test/after-test.ts';
+import { afterTest, serveHttp } from '../../../test/after-test.ts';
+import { readEvents } from '../../../test/clients/event-reader.ts';
 import { exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { initializeParams, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -63,6 +63,9 @@ describe('the store', () => {
   });
 });
 
+const ping = async (url: string, headers: Record<string, string>): Promise<number> =>
+  (await send(url, { headers, body: rpc('ping') })).status;
+
 describe('over HTTP', () => {
   let server: MCPServer;
   beforeEach(() => {
@@ -72,22 +75,13 @@ describe('over HTTP', () => {
 
   test('a second stream is refused, and the first keeps its session alive', async () => {
     const { url } = await server.listen({ idleTimeout: 1_500 });
-    const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
-    const first = request(url, { method: 'GET', headers });
-    first.end();
-    await new Promise((resolve) => first.once('response', resolve));
-    expect((await send(url, { method: 'GET', headers })).status).toBe(409);
+    const session = await openSession(url);
+    const first = await readEvents(url, { headers: session });
+    expect((await readEvents(url, { headers: session })).status).toBe(409);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
-    expect(
-      (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
-    ).toBe(200);
+    expect(await ping(url, session)).toBe(200);
     first.destroy();
-    await expect
-      .poll(
-        async () =>
-          (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
-      )
-      .toBe(200);
+    await expect.poll(() => ping(url, session)).toBe(200);
   });
 
   test('a session in use survives when the wall clock is set forward or back', async () => {
@@ -97,26 +91,24 @@ describe('over HTTP', () => {
     onTestFinished(() => void (Date.now = real));
     for (const hours of [2, -2]) {
       Date.now = () => real() + hours * 3_600_000;
-      expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+      expect(await ping(url, headers)).toBe(200);
     }
   });
 
   test('no caller takes all sessions of a small server by default', async () => {
-    const users = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
     const open = async (user: string): Promise<number> => {
       const request = toRequest({ body: rpc('initialize', initializeParams) });
-      return (await users.fetch(request, { maxSessions: 5, authInfo: { extra: { sub: user } } })).status;
+      return (await server.fetch(request, { maxSessions: 5, authInfo: { extra: { sub: user } } })).status;
     };
     expect([await open('ada'), await open('ada'), await open('ada')]).toEqual([200, 200, 429]);
     expect([await open('bob'), await open('eve')]).toEqual([200, 200]);
-    await users.close();
   });
 
   test('an idle session is answered 404', async () => {
     const { url } = await server.listen({ idleTimeout: 100 });
     const headers = await openSession(url);
     await new Promise((resolve) => setTimeout(resolve, 400));
-    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(404);
+    expect(await ping(url, headers)).toBe(404);
   });
 
   test('rejects sessions beyond the limit and keeps the existing ones', async () => {
@@ -126,15 +118,14 @@ describe('over HTTP', () => {
     const refused = await send(url, { body: rpc('initialize', initializeParams) });
     expect(refused.status).toBe(503);
     expect(refused.headers['retry-after']).toBe('60');
-    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+    expect(await ping(url, headers)).toBe(200);
   });
 
   test('refuses a caller with too many sessions and serves other callers', async () => {
     const options = { maxSessions: 10, maxSessionsPerCaller: 2 };
-    const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
     const { origin } = await serveHttp((req, res) => {
       Object.assign(req, { auth: { userId: req.headers['x-user'] } });
-      void ofUsers.startHTTP({ url: new URL('/mcp', 'http://localhost'), httpPath: '/mcp', req, res, options });
+      void server.startHTTP({ url: new URL('/mcp', 'http://localhost'), httpPath: '/mcp', req, res, options });
     });
     const url = `${origin}/mcp`;
     const open = (user: string): ReturnType<typeof send> =>
@@ -147,24 +138,15 @@ describe('over HTTP', () => {
     const ended = { 'x-user': 'ada', 'mcp-session-id': String(first?.headers['mcp-session-id']) };
     expect((await send(url, { method: 'DELETE', headers: ended })).status).toBe(200);
     expect((await open('ada')).status).toBe(200);
-    await ofUsers.close();
   });
 
   test('counts sessions without authentication by network address, except for loopback addresses', () => {
     const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
       sessionCallerOf({ remoteAddress } as HttpRequest),
     );
-    expect(callers.map(({ callerKey }) => callerKey)).toEqual([
-      'address 192.0.2.7',
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    const { principal, callerKey } = sessionCallerOf({
-      remoteAddress: '192.0.2.7',
-      authInfo: { token: 'ada' },
-    } as HttpRequest);
+    expect(callers.flatMap(({ callerKey }) => callerKey ?? [])).toEqual(['address 192.0.2.7']);
+    const request = { remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest;
+    const { principal, callerKey } = sessionCallerOf(request);
     expect(callerKey).toBe(principal);
   });
 
@@ -182,10 +164,11 @@ describe('over HTTP', () => {
   });
 
   test('refuses a request when too many of its session are unfinished', async () => {
-    let finish: (() => void) | undefined;
+    let finish!: () => void;
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const wait = createTool({ id: 'wait', description: 'Waits', execute: () => waiting });
     const slow = new MCPServer({ name: 'Slow', version: '1.0.0', tools: { wait } });
+    afterTest(() => slow.close());
     const { url } = await slow.listen({ maxRequestsPerSession: 2 });
     const headers = await openSession(url);
     const call = (id: number): ReturnType<typeof send> =>
@@ -193,11 +176,10 @@ describe('over HTTP', () => {
     const running = [call(1), call(2)];
     await expect.poll(async () => (await send(url, { headers, body: rpc('ping', {}, 3) })).status).toBe(429);
     const others = await openSession(url);
-    expect((await send(url, { headers: others, body: rpc('ping') })).status).toBe(200);
-    finish?.();
+    expect(await ping(url, others)).toBe(200);
+    finish();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
-    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
-    await slow.close();
+    expect(await ping(url, headers)).toBe(200);
   });
 
   test('a session belongs to the caller that opened it', async () => {
@@ -208,19 +190,13 @@ describe('over HTTP', () => {
       'Bearer t1': { token: 't1', clientId: 'app' },
       'Bearer t2': { token: 't2', clientId: 'app' },
     };
-    const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
     const { origin } = await serveHttp((req, res) => {
       Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
-      void ofUsers.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
     const url = `${origin}/mcp`;
-    const status = async (session: Record<string, string>, authorization?: string): Promise<number> =>
-      (
-        await send(url, {
-          headers: { ...session, ...(authorization !== undefined && { authorization }) },
-          body: rpc('ping'),
-        })
-      ).status;
+    const status = (session: Record<string, string>, authorization?: string): Promise<number> =>
+      ping(url, { ...session, ...(authorization !== undefined && { authorization }) });
     const ofUser = await openSession(url, { authorization: 'Bearer a1' });
     expect(await status(ofUser, 'Bearer a1')).toBe(200);
     expect(await status(ofUser, 'Bearer a2')).toBe(200);
@@ -235,7 +211,6 @@ describe('over HTTP', () => {
     expect(JSON.parse(answer.json.result.content[0].text)).toMatchObject({
       authInfo: { token: 'a1', userId: 'a', extra: { userId: 'a' } },
     });
-    await ofUsers.close();
   });
 
   test('an initialize that fails takes no place', async () => {
@@ -279,10 +254,8 @@ describe('over HTTP', () => {
     const running = await server.listen({ shutdownGrace: 100 });
     const headers = await openSession(running.url);
     const before = waiting.count;
-    const stuck = send(running.url, {
-      headers,
-      body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 300_000 } }),
-    }).catch(() => 'cut');
+    const body = rpc('tools/call', { name: 'wait', arguments: { milliseconds: 300_000 } });
+    const stuck = send(running.url, { headers, body }).catch(() => 'cut');
     await expect.poll(() => waiting.count).toBe(before + 1);
     await running.close();
     await stuck;
