@@ -12,6 +12,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { afterTest } from '../../test/after-test.ts';
 import { startOidcServer, visit, type OidcServer } from '../../test/oauth/oidc-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
+import { readCallback } from '../../test/oauth/oauth-stage.ts';
 
 const redirectUrl = 'http://localhost:3999/callback';
 
@@ -65,13 +66,7 @@ async function setUp(
     signIn: async () => {
       const page = shown.at(-1);
       if (!page) throw new Error('No sign-in page was shown.');
-      const { searchParams } = await visit(page);
-      const callback = {
-        code: String(searchParams.get('code')),
-        state: searchParams.get('state') ?? undefined,
-        iss: String(searchParams.get('iss')),
-      };
-      await finishAuthorization({ provider: user, serverUrl: mcp.url, callback });
+      await finishAuthorization({ provider: user, serverUrl: mcp.url, callback: readCallback(await visit(page)) });
     },
   };
 }

@@ -22,6 +22,7 @@ import { z } from 'zod';
 import { startAuthorizationServer, type AuthorizationServer } from '../../test/oauth/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
 import { openSession, rpc, send } from '../../test/clients/wire.ts';
+import { readCallback } from '../../test/oauth/oauth-stage.ts';
 
 /** An MCP server that knows the tokens of an authorization server. */
 async function protect(): Promise<{ as: AuthorizationServer; mcp: ProtectedServer }> {
@@ -35,11 +36,9 @@ async function protect(): Promise<{ as: AuthorizationServer; mcp: ProtectedServe
 }
 
 /** Approves on the sign-in page, as a user does. */
-async function agree(page: URL): Promise<{ code: string; state: string; iss: string }> {
+async function agree(page: URL): Promise<ReturnType<typeof readCallback>> {
   const answer = await fetch(page, { redirect: 'manual' });
-  const { searchParams } = new URL(String(answer.headers.get('location')));
-  const [code, state, iss] = ['code', 'state', 'iss'].map((name) => String(searchParams.get(name)));
-  return { code: String(code), state: String(state), iss: String(iss) };
+  return readCallback(new URL(String(answer.headers.get('location'))));
 }
 
 describe('OAuth Authentication', () => {

@@ -1,6 +1,7 @@
 import {
   createOAuthFetch,
   finishAuthorization,
+  type FinishAuthorizationOptions,
   InMemoryOAuthStorage,
   MCPOAuthClientProvider,
   type MCPOAuthClientProviderOptions,
@@ -35,6 +36,12 @@ export interface Stage {
   begin(options?: Partial<MCPOAuthClientProviderOptions>): Promise<Begun>;
   /** Does what a user does on the sign-in page, and finishes. */
   signIn(provider: MCPOAuthClientProvider, change?: (callback: URL) => void): Promise<void>;
+}
+
+/** Reads what the redirect of a sign-in page contains. */
+export function readCallback({ searchParams }: URL): FinishAuthorizationOptions['callback'] {
+  const [code = '', state, iss] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
+  return { code, state, ...(iss !== undefined && { iss }) };
 }
 
 /** A protected MCP server and its authorization server, both real and on loopback. */
@@ -86,13 +93,7 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
       const answer = await fetch(page, { redirect: 'manual' });
       const callback = new URL(String(answer.headers.get('location')));
       change?.(callback);
-      const value = (name: string): string | undefined => callback.searchParams.get(name) ?? undefined;
-      const iss = value('iss');
-      await finishAuthorization({
-        provider,
-        serverUrl: mcp.url,
-        callback: { code: String(value('code')), state: value('state'), ...(iss !== undefined && { iss }) },
-      });
+      await finishAuthorization({ provider, serverUrl: mcp.url, callback: readCallback(callback) });
     },
   };
   return stage;

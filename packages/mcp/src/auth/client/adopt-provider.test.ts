@@ -9,7 +9,7 @@ import { createOAuthFetch, finishAuthorization, MCPOAuthClientProvider } from '@
 import { expect, it, vi } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
-import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
+import { clientMetadata, readCallback, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
 
 class SdkProvider implements OAuthClientProvider {
@@ -52,9 +52,8 @@ class SdkProvider implements OAuthClientProvider {
 
 async function signIn(provider: SdkProvider, serverUrl: string): Promise<void> {
   const answer = await globalThis.fetch(String(provider.shown.at(-1)), { redirect: 'manual' });
-  const { searchParams } = new URL(String(answer.headers.get('location')));
-  const [code = '', state, iss = ''] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
-  await finishAuthorization({ provider, serverUrl, callback: { code, state, iss } });
+  const callback = readCallback(new URL(String(answer.headers.get('location'))));
+  await finishAuthorization({ provider, serverUrl, callback });
 }
 
 it('signs in, refreshes and serves with a provider for the SDK', async () => {

@@ -3,7 +3,7 @@ import { finishAuthorization, InMemoryOAuthStorage, MCPOAuthClientProvider } fro
 import { allowInsecureRequests, validateJwtAccessToken } from 'oauth4webapi';
 import { describe, expect, it } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { redirectUrl } from '../../../test/oauth/oauth-stage.ts';
+import { readCallback, redirectUrl } from '../../../test/oauth/oauth-stage.ts';
 import { startOidcServer, visit } from '../../../test/oauth/oidc-server.ts';
 import { nodeSend } from '../../http/node-send.js';
 import { HttpCall, type Send } from '../../http/send.js';
@@ -75,9 +75,7 @@ async function setUp({ nonce, accessTokenTtl = 60 }: { nonce?: string; accessTok
     signIn: async (provider) => {
       const page = shown.at(-1);
       if (!page) throw new Error('No sign-in page was shown.');
-      const { searchParams } = await visit(page);
-      const [code = '', state, iss = ''] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
-      await finishAuthorization({ provider, serverUrl: url, callback: { code, state, iss } });
+      await finishAuthorization({ provider, serverUrl: url, callback: readCallback(await visit(page)) });
     },
   };
 }

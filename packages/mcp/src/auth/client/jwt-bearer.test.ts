@@ -5,20 +5,14 @@ import {
   type MCPOAuthClientProvider,
 } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { startAuthorizationServer, type AuthorizationServer } from '../../../test/oauth/authorization-server.ts';
-import { startProtectedServer, type ProtectedServer } from '../../../test/oauth/protected-server.ts';
-import { initializeParams, rpc } from '../../../test/clients/wire.ts';
+import { serveHttp } from '../../../test/after-test.ts';
+import { setUp as setUpStage } from '../../../test/oauth/oauth-stage.ts';
 
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** An authorization server that takes exactly one JWT. */
-async function setUp(trusted: string): Promise<{
-  as: AuthorizationServer;
-  mcp: ProtectedServer;
-  call: (provider: MCPOAuthClientProvider) => Promise<Response>;
-}> {
-  const as = await startAuthorizationServer({
+async function setUp(trusted: string) {
+  const { as, mcp, call } = await setUpStage({
     token: (form, res) => {
       if (form.get('grant_type') !== grantType) return false;
       const isTrusted = form.get('assertion') === trusted;
@@ -28,19 +22,9 @@ async function setUp(trusted: string): Promise<{
       return true;
     },
   });
-  const mcp = await startProtectedServer({
-    authorizationServers: [as.issuer],
-    requiredScopes: ['mcp:read'],
-    validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: ['mcp:read'] }),
-  });
-  afterTest(mcp.close, as.close);
-  const call = (provider: MCPOAuthClientProvider): Promise<Response> =>
-    createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(rpc('initialize', initializeParams)),
-    });
-  return { as, mcp, call };
+  const send = (provider: MCPOAuthClientProvider): Promise<Response> =>
+    call(createOAuthFetch({ provider, serverUrl: mcp.url }));
+  return { as, mcp, call: send };
 }
 
 describe('createJwtBearerProvider', () => {
