@@ -1,3 +1,4 @@
+import { defined } from './defined.js';
 import type { ContentBlock } from './protocol/types.js';
 import type { Icon } from './resource.js';
 
@@ -40,11 +41,7 @@ const promptMimeTypeKey = 'quiver/mimeType';
 /** Returns `_meta` with the members of a prompt that the protocol does not define, or `undefined` when there are none. */
 export function toPromptMeta({ version, mimeType, _meta }: Prompt): Record<string, unknown> | undefined {
   if (version === undefined && mimeType === undefined) return _meta;
-  return {
-    ..._meta,
-    ...(version !== undefined && { [promptVersionKey]: version }),
-    ...(mimeType !== undefined && { [promptMimeTypeKey]: mimeType }),
-  };
+  return { ..._meta, ...defined({ [promptVersionKey]: version, [promptMimeTypeKey]: mimeType }) };
 }
 
 /** Returns the members of a prompt that {@link toPromptMeta} put into `_meta`. */

@@ -1,4 +1,4 @@
-import { evictOldest } from '../evict-oldest.js';
+import { setRecent } from '../set-recent.js';
 import { monotonicNow } from '../monotonic-now.js';
 import { checkBucket, checkName, checkRecordOptions, checkText } from './check-arguments.js';
 import { Listeners } from './listeners.js';
@@ -119,10 +119,8 @@ export class InMemoryStore implements SharedStore {
     this.#sweep();
     // A full bucket needs no entry.
     const end = now + ((capacity - tokens + amount) * 1000) / perSecond;
-    this.#buckets.delete(key);
-    this.#buckets.set(key, { tokens: tokens - amount, time: now, end });
     // Any number of callers uses a bounded memory: the bucket that was not used for longest is evicted, and is full again.
-    evictOldest(this.#buckets, MAX_BUCKETS);
+    setRecent(this.#buckets, key, { tokens: tokens - amount, time: now, end }, MAX_BUCKETS);
     return 0;
   }
 

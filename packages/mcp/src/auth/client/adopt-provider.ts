@@ -1,11 +1,12 @@
 import { getDefaultLogger } from '@quiver/core';
 import { anyValue, functionValue, objectWith, type OptionChecks } from '@quiver/core/internal';
+import { defined } from '../../defined.js';
 import type { Fetch } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { MCPOAuthClientProvider, requireClientMetadataUrl, signInOf } from './oauth-client-provider.js';
 import { InMemoryOAuthStorage, StoredValues } from './oauth-storage.js';
-import { SignIn, type AuthorizationTarget, type SignInPolicy } from './sign-in-state.js';
+import { SignIn, type AuthorizationTarget, type SignInPolicy, type TokenRequestContext } from './sign-in-state.js';
 
 /** Options of `createOAuthFetch()`. */
 export interface OAuthFetchOptions {
@@ -48,19 +49,17 @@ export function adoptProvider(provider: OAuthClientProvider): SignIn {
 
 function createSignIn(provider: OAuthClientProvider): SignIn {
   const { redirectUrl, clientMetadata, clientMetadataUrl } = provider;
-  const policy: SignInPolicy = {
+  const prepare = provider.prepareTokenRequest?.bind(provider);
+  const policy: SignInPolicy = defined({
     isAdopted: true,
     clientMetadata,
-    onRedirectToAuthorization: (page) => provider.redirectToAuthorization(page),
-    ...(redirectUrl !== undefined && { redirectUrl }),
-    ...(clientMetadataUrl !== undefined && { clientMetadataUrl: requireClientMetadataUrl(clientMetadataUrl) }),
-    ...(provider.state && { stateGenerator: () => provider.state?.() ?? '' }),
-    ...(provider.addClientAuthentication && {
-      addClientAuthentication: provider.addClientAuthentication.bind(provider),
-    }),
-    ...(provider.prepareTokenRequest && {
-      tokenRequest: async ({ scope }) => (await provider.prepareTokenRequest?.(scope)) ?? new URLSearchParams(),
-    }),
-  };
+    redirectUrl,
+    clientMetadataUrl: clientMetadataUrl === undefined ? undefined : requireClientMetadataUrl(clientMetadataUrl),
+    onRedirectToAuthorization: provider.redirectToAuthorization.bind(provider),
+    stateGenerator: provider.state?.bind(provider),
+    addClientAuthentication: provider.addClientAuthentication?.bind(provider),
+    tokenRequest:
+      prepare && (async ({ scope }: TokenRequestContext) => (await prepare(scope)) ?? new URLSearchParams()),
+  });
   return new SignIn(policy, provider, new StoredValues(new InMemoryOAuthStorage(), getDefaultLogger()));
 }

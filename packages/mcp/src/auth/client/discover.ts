@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { AuthorizationServer } from 'oauth4webapi';
+import { defined } from '../../defined.js';
 import { LEGACY_VERSIONS } from '../../protocol/constants.js';
 import { parseJsonObject } from '../../protocol/json-rpc.js';
 import type {
@@ -34,11 +35,7 @@ export async function discover(options: DiscoverOptions): Promise<OAuthDiscovery
   const resourceMetadata = await findResourceMetadata(options);
   const authorizationServerUrl = resourceMetadata?.authorization_servers?.[0] ?? `${serverUrl.origin}/`;
   const authorizationServerMetadata = await findServerMetadata(authorizationServerUrl, options);
-  return {
-    authorizationServerUrl,
-    ...(resourceMetadata && { resourceMetadata }),
-    ...(authorizationServerMetadata && { authorizationServerMetadata }),
-  };
+  return defined({ authorizationServerUrl, resourceMetadata, authorizationServerMetadata });
 }
 
 /** Returns the identity of an authorization server: its issuer, or its URL without metadata. */

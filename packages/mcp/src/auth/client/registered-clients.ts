@@ -1,4 +1,5 @@
 import { checkOptions, functionValue, objectOf, type OptionChecks, unchecked } from '@quiver/core/internal';
+import { defined } from '../../defined.js';
 import type { Fetch } from '../../http/send.js';
 import type { AddClientAuthentication } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
@@ -29,13 +30,9 @@ function createRegisteredClient(
   options: Partial<MCPOAuthClientProviderOptions>,
 ): MCPOAuthClientProvider {
   return new MCPOAuthClientProvider({
-    clientMetadata: { redirect_uris: [], grant_types: [grantType], ...(scope !== undefined && { scope }) },
-    clientInformation: {
-      client_id: clientId,
-      ...(clientSecret !== undefined && { client_secret: clientSecret }),
-      ...(issuer !== undefined && { issuer }),
-    },
-    ...(storage && { storage }),
+    clientMetadata: defined({ redirect_uris: [], grant_types: [grantType], scope }),
+    clientInformation: defined({ client_id: clientId, client_secret: clientSecret, issuer }),
+    ...defined({ storage }),
     ...options,
   });
 }
@@ -67,10 +64,8 @@ const credentialsChecks: OptionChecks<ClientCredentialsOptions> = {
 export function createClientCredentialsProvider(given: ClientCredentialsOptions): MCPOAuthClientProvider {
   checkOptions('createClientCredentialsProvider', given, credentialsChecks);
   const { privateKey, algorithm = 'ES256', ...options } = given;
-  const addClientAuthentication = privateKey && signAssertions(options.clientId, privateKey, algorithm);
-  return createRegisteredClient('client_credentials', options, {
-    ...(addClientAuthentication && { addClientAuthentication }),
-  });
+  const addClientAuthentication = privateKey ? signAssertions(options.clientId, privateKey, algorithm) : undefined;
+  return createRegisteredClient('client_credentials', options, defined({ addClientAuthentication }));
 }
 
 function signAssertions(clientId: string, privateKey: string, algorithm: string): AddClientAuthentication {
@@ -107,11 +102,9 @@ export function createJwtBearerProvider(given: JwtBearerOptions): MCPOAuthClient
   const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
   return createRegisteredClient(grantType, options, {
     tokenRequest: async (context) =>
-      new URLSearchParams({
-        grant_type: grantType,
-        assertion: await assertion(context),
-        ...(context.scope !== undefined && { scope: context.scope }),
-      }),
+      new URLSearchParams(
+        defined({ grant_type: grantType, assertion: await assertion(context), scope: context.scope }),
+      ),
   });
 }
 
@@ -176,7 +169,7 @@ export function createEnterpriseManagedProvider(given: EnterpriseManagedOptions)
             resource,
             subject_token: await idToken(),
             subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
-            ...(scope !== undefined && { scope }),
+            ...defined({ scope }),
           }),
           fetch: guardedFetch,
           // RFC 8693, section 2.2.1: a grant is not an access token, and its type is "N_A".

@@ -268,10 +268,8 @@ export class SignIn {
   async deleteValues(scope: CredentialScope): Promise<void> {
     const found = scope === 'all' || scope === 'client' ? await this.discoveryState() : undefined;
     if (found) await this.#values.write('client_info', undefined, issuerOf(found));
-    for (const [part, names] of Object.entries(namesByScope)) {
-      if (scope !== 'all' && scope !== part) continue;
-      for (const name of names) await this.#values.write(name, undefined);
-    }
+    const names = scope === 'all' ? Object.values(namesByScope).flat() : namesByScope[scope];
+    for (const name of names) await this.#values.write(name, undefined);
     if (scope === 'all') this.#dpopHandle = undefined;
   }
 

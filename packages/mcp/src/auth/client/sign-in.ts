@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
+import { defined } from '../../defined.js';
 import type {
   OAuthClientMetadata,
   OAuthDiscoveryState,
@@ -56,25 +57,22 @@ async function createSignInPage(
   const { calculatePKCECodeChallenge, generateRandomCodeVerifier } = await import('oauth4webapi');
   const codeVerifier = generateRandomCodeVerifier();
   const { resource } = discovered.resourceMetadata ?? {};
-  const parameters = {
+  const parameters = defined({
     response_type: 'code',
     client_id: clientId,
     redirect_uri: String(policy.redirectUrl),
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
-    ...(scope !== undefined && { scope }),
+    scope,
     // OpenID Connect Core, section 11: offline access requires consent.
-    ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
-    ...(resource !== undefined && { resource }),
-  };
+    prompt: scope?.split(' ').includes('offline_access') ? 'consent' : undefined,
+    resource,
+  });
   const page = new URL(toAuthorizationServer(discovered).authorization_endpoint ?? '');
   for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value);
   await signIn.provider.saveCodeVerifier(codeVerifier);
   // Last: calls that find a state take the page for shown.
-  page.searchParams.set(
-    'state',
-    await signIn.begin({ issuer: issuerOf(discovered), ...(scope !== undefined && { scope }) }),
-  );
+  page.searchParams.set('state', await signIn.begin(defined({ issuer: issuerOf(discovered), scope })));
   return page;
 }
 

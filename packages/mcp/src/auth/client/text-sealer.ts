@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { evictOldest } from '../../evict-oldest.js';
+import { setRecent } from '../../set-recent.js';
 
 /** Secrets and salts whose keys are cached. */
 const maxSealers = 16;
 const maxKeys = 1000;
 
-/** Sealers by secret, because the storages of all users have the same one. At most 16; a further one replaces the oldest. */
+/** Sealers by secret, because the storages of all users have the same one. At most 16; a further one replaces the one that was not used for longest. */
 const sealers = new Map<string, TextSealer>();
 
 /** The overloads of `scrypt` have no common promise. */
@@ -26,8 +26,7 @@ export class TextSealer {
 
   static for(secret: string): TextSealer {
     const sealer = sealers.get(secret) ?? new TextSealer(secret);
-    sealers.set(secret, sealer);
-    evictOldest(sealers, maxSealers);
+    setRecent(sealers, secret, sealer, maxSealers);
     return sealer;
   }
 
@@ -56,10 +55,8 @@ export class TextSealer {
 
   #keyOf(salt: string): Promise<Buffer> {
     const key = this.#keys.get(salt) ?? deriveKey(this.#secret, Buffer.from(salt, 'base64'), 32);
-    this.#keys.delete(salt);
-    this.#keys.set(salt, key);
+    setRecent(this.#keys, salt, key, maxKeys);
     key.catch(() => this.#keys.delete(salt));
-    evictOldest(this.#keys, maxKeys);
     return key;
   }
 }

@@ -1,4 +1,5 @@
 import { unchecked, checkOptions, type OptionChecks } from '@quiver/core/internal';
+import { defined } from '../../defined.js';
 
 /** Metadata that clients need to get a token for a server. */
 export interface ProtectedResourceMetadata {
@@ -50,8 +51,7 @@ export function generateProtectedResourceMetadata(options: ProtectedResourceOpti
     // An authorization server may refuse a scope that it does not know.
     ...(scopesSupported.length > 0 && { scopes_supported: [...scopesSupported] }),
     bearer_methods_supported: ['header'],
-    ...(resourceName !== undefined && { resource_name: resourceName }),
-    ...(resourceDocumentation !== undefined && { resource_documentation: resourceDocumentation }),
+    ...defined({ resource_name: resourceName, resource_documentation: resourceDocumentation }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { defined } from '../../defined.js';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
 import { withRequestEntries } from '../../request-entries.js';
 import { redactToken } from '../redact-token.js';
@@ -231,17 +232,9 @@ function identityOf(
   { subject, issuer, scopes = [], clientId, expiresAt, claims, requestContext }: TokenValidationResult,
   digest = '',
 ): Pick<McpAuthInfo, 'clientId' | 'scopes' | 'expiresAt' | 'extra'> {
-  const identity = {
-    ...(clientId !== undefined && { clientId }),
-    scopes: [...scopes],
-    ...(expiresAt !== undefined && { expiresAt }),
-    extra: {
-      subject: subject ?? `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`,
-      ...(issuer !== undefined && { issuer }),
-      ...(claims && { claims }),
-    },
-  };
-  return withRequestEntries(identity, requestContext);
+  const fingerprint = `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`;
+  const extra = defined({ subject: subject ?? fingerprint, issuer, claims });
+  return withRequestEntries(defined({ clientId, scopes: [...scopes], expiresAt, extra }), requestContext);
 }
 
 /** Returns an identity that the application may change: only the claims are shared with other requests. */

@@ -1,3 +1,4 @@
+import { defined } from '../../defined.js';
 import { invalidToken, type TokenValidationResult } from './token-validator.js';
 
 export interface ClaimRules {
@@ -41,8 +42,7 @@ export function validateClaims(claims: Record<string, unknown>, rules: ClaimRule
     scopes,
     ...(typeof sub === 'string' && sub !== '' && { subject: sub }),
     ...(typeof iss === 'string' && { issuer: iss }),
-    ...(client !== undefined && { clientId: client }),
-    ...(exp !== undefined && { expiresAt: exp }),
+    ...defined({ clientId: client, expiresAt: exp }),
     claims,
   };
 }

@@ -1,5 +1,5 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
-import { evictOldest } from '../../evict-oldest.js';
+import { setRecent } from '../../set-recent.js';
 import { monotonicNow } from '../../monotonic-now.js';
 import type { TokenValidationResult } from './token-validator.js';
 
@@ -41,8 +41,7 @@ export class VerifiedTokens {
     if (!(lifetime > 0)) return verified;
     // All requests with the token share them.
     deepFreeze(verified);
-    this.#tokens.set(key, { ...verified, until: monotonicNow() + lifetime });
-    evictOldest(this.#tokens, maxTokens);
+    setRecent(this.#tokens, key, { ...verified, until: monotonicNow() + lifetime }, maxTokens);
     return verified;
   }
 }

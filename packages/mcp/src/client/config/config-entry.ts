@@ -1,5 +1,7 @@
+import { defined } from '../../defined.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { configError, expandVariables, readTextFile, type ConfigFile } from './config-variables.js';
+import { toHttpUrl } from './parse-server-definition.js';
 import type { MastraMCPServerDefinition } from './server-definition.js';
 
 /** Definition of one server, and the settings of its entry that have no effect. */
@@ -56,7 +58,8 @@ export async function readConfigEntry(value: unknown, key: string, file: ConfigF
   const ignored = Object.keys(entry).filter(
     (name) => !(known.includes(name) || silent.has(name)) || (name === 'timeout' && !hasTimeout),
   );
-  return { definition: withoutUndefined(definition) as MastraMCPServerDefinition, ignored };
+  // An undefined member would replace a default that a program spreads the definition over, and make equal definitions differ.
+  return { definition: defined(definition) as MastraMCPServerDefinition, ignored };
 }
 
 interface Place {
@@ -92,7 +95,7 @@ async function readEnvFile(path: string, { file, key }: Place): Promise<Record<s
 function toAddress({ type, headers, ...settings }: Record<string, unknown>, target: string, place: Place) {
   const url = settings[target];
   requireType(place, transports.has(type), '.type', "'http' or 'sse' for a URL");
-  requireType(place, isText(url) && isHttpUrl(url), `.${target}`, 'an http(s) URL');
+  requireType(place, isText(url) && toHttpUrl(url) !== undefined, `.${target}`, 'an http(s) URL');
   requireTexts(place, '.headers', headers);
   // VS Code falls back to HTTP+SSE, which is the default here.
   const hasFallback = type === 'http' && place.key.startsWith('servers.');
@@ -110,12 +113,7 @@ function toSelection(
   const allow = (includeTools as string[] | undefined)?.includes('*') ? undefined : includeTools;
   const deny = [excludeTools, disabledTools].flatMap((list) => (list ?? []) as string[]);
   if (allow === undefined && deny.length === 0) return {};
-  return { tools: { ...(allow !== undefined && { allow }), ...(deny.length > 0 && { deny }) } };
-}
-
-/** An undefined member would replace a default that a program spreads the definition over, and make equal definitions differ. */
-function withoutUndefined(definition: object): object {
-  return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
+  return { tools: defined({ allow, deny: deny.length > 0 ? deny : undefined }) };
 }
 
 function isText(value: unknown): value is string {
@@ -124,10 +122,6 @@ function isText(value: unknown): value is string {
 
 function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(isText);
-}
-
-function isHttpUrl(value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
 function requireTexts(place: Place, member: string, value: unknown): void {

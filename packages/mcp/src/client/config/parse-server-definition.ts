@@ -59,7 +59,7 @@ function parseAddress(name: string, address: string | URL): ServerTarget {
   throw invalid(name, `is '${path}', which is not an http(s) URL or the path of a .js, .ts or .py script`);
 }
 
-function toHttpUrl(value: unknown): URL | undefined {
+export function toHttpUrl(value: unknown): URL | undefined {
   const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined;
   return url && /^https?:$/.test(url.protocol) ? url : undefined;
 }

@@ -1,4 +1,4 @@
-import { evictOldest } from '../../evict-oldest.js';
+import { setRecent } from '../../set-recent.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
@@ -50,10 +50,7 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
   engine.channel.negotiated?.(facts.protocolVersion as string, isPassive(facts.capabilities, handshakeCapabilities));
   if (!modern) await engine.notify('notifications/initialized');
   engine.server = facts;
-  if (!url) return;
-  eras.delete(url.href);
-  eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: performance.now() });
-  evictOldest(eras, maxEras);
+  if (url) setRecent(eras, url.href, { era: modern ? 'modern' : 'legacy', at: performance.now() }, maxEras);
 }
 
 /** @returns `undefined` for a legacy server */

@@ -1,4 +1,5 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { defined } from '../../defined.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { isConnectionRefused } from '../../repeats.js';
 import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
@@ -16,11 +17,8 @@ export function explainRequestError(error: unknown, serverName: string, channel?
   const details: Record<string, unknown> = {
     server: serverName,
     ...stderrOf(channel),
-    ...(status !== undefined && { httpStatus: status }),
-    ...(error instanceof ProtocolError && {
-      rpcCode: error.code,
-      ...(error.data !== undefined && { data: error.data }),
-    }),
+    ...defined({ httpStatus: status }),
+    ...(error instanceof ProtocolError && defined({ rpcCode: error.code, data: error.data })),
   };
   const explained = (code: string, message: string): QuiverError =>
     new QuiverError(code, message, { cause: error, details });

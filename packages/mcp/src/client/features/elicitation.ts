@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { validateJsonSchema } from '@quiver/core/schema';
 import type { ElicitRequest, ElicitResult } from '@quiver/core/tools';
+import { defined } from '../../defined.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { parsePageUrl } from '../../protocol/page-url.js';
 import type { ElicitationHandler } from '../config/handlers.js';
@@ -17,14 +18,11 @@ export async function answerElicitation(
   handler: ElicitationHandler,
   signal: AbortSignal,
 ): Promise<ElicitResult> {
-  const mode = params['mode'] === 'url' ? 'url' : 'form';
+  const mode: 'url' | 'form' = params['mode'] === 'url' ? 'url' : 'form';
   const requestedSchema = (params['requestedSchema'] ?? noFields) as ElicitRequest['requestedSchema'];
   const url = mode === 'url' ? requireSafeUrl(serverName, params['url']) : undefined;
   const message = String(params['message']);
-  const answer = await handler(
-    { message, requestedSchema, serverName, mode, ...(url !== undefined && { url }) },
-    { signal },
-  );
+  const answer = await handler(defined({ message, requestedSchema, serverName, mode, url }), { signal });
   if (answer.action !== 'accept') return { action: answer.action };
   if (mode === 'url') return { action: 'accept' };
   const content: Record<string, unknown> = {

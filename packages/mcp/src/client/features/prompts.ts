@@ -1,4 +1,5 @@
 import { checkOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
+import { defined } from '../../defined.js';
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
 import {
   forCaller,
@@ -45,11 +46,8 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
     get: async (given) => {
       checkOptions('mcp.prompts.get', given, getPromptChecks);
       const { serverName, name, args, version, ...options } = withHandlers(caller, given);
-      const params = {
-        name,
-        ...(args && { arguments: toTexts(args) }),
-        ...(version !== undefined && { _meta: { [promptVersionKey]: version } }),
-      };
+      const _meta = version === undefined ? undefined : { [promptVersionKey]: version };
+      const params = defined({ name, arguments: args && toTexts(args), _meta });
       return servers.run(
         'GET_PROMPT',
         serverName,
@@ -64,14 +62,8 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
             .list('prompts/list')
             .peek(options)
             ?.find((prompt) => prompt.name === name && (version === undefined || prompt.version === version));
-          const prompt: Prompt = {
-            ...listed,
-            name,
-            ...(description !== undefined && { description }),
-            ...fromPromptMeta(_meta),
-            ...(version !== undefined && { version }),
-          };
-          return { prompt, messages, ...(_meta && { _meta }) };
+          const own = { ...defined({ description }), ...fromPromptMeta(_meta), ...defined({ version }) };
+          return defined({ prompt: { ...listed, name, ...own }, messages, _meta });
         },
         options.signal,
       );

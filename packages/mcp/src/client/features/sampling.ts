@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { defined } from '../../defined.js';
 import type { CreateMessageResult } from '../../protocol/types.js';
 import type { SamplingModel, SamplingRequest } from '../config/handlers.js';
 
@@ -20,8 +21,7 @@ export async function sampleFromModel(
   const result = (await languageModel.doGenerate({
     prompt: toPrompt(request),
     maxOutputTokens: Math.min(request.maxTokens, maxTokens),
-    ...(request.temperature !== undefined && { temperature: request.temperature }),
-    ...(request.stopSequences && { stopSequences: request.stopSequences }),
+    ...defined({ temperature: request.temperature, stopSequences: request.stopSequences }),
     abortSignal: signal,
   })) as ModelAnswer;
   const text = result.content.flatMap((part) => (part.type === 'text' && part.text !== undefined ? [part.text] : []));

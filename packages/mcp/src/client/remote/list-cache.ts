@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import { evictOldest } from '../../evict-oldest.js';
+import { setRecent } from '../../set-recent.js';
 import { fromPromptMeta, type Prompt } from '../../prompt.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { errorCodes, viaKey } from '../../protocol/constants.js';
@@ -177,11 +177,8 @@ export class CallerLists<Item> {
     // Programs in JavaScript return `null` as well.
     if (caller === undefined || caller === null) return undefined;
     const key = isRelayed ? JSON.stringify([caller, isCommon, ...via]) : caller;
-    const caches = this.#byIdentity;
-    const cache = caches.get(key) ?? new ListCache(this.#options);
-    caches.delete(key);
-    caches.set(key, cache);
-    evictOldest(caches, maxIdentities);
+    const cache = this.#byIdentity.get(key) ?? new ListCache(this.#options);
+    setRecent(this.#byIdentity, key, cache, maxIdentities);
     return cache;
   }
 }

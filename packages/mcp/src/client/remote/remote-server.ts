@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { escapeForLog, getDefaultLogger, untilAborted } from '@quiver/core';
 import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
+import { defined } from '../../defined.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import type { Params } from '../../protocol/json-rpc.js';
 import { requestMethods, type ListKind, type ListMethod } from '../../protocol/methods.js';
@@ -96,8 +97,7 @@ export class RemoteServer {
         message: `[${this.name}] ${escapeForLog(message)}`,
         timestamp: new Date(),
         serverName: this.name,
-        ...(details !== undefined && { details }),
-        ...(requestContext !== undefined && { requestContext }),
+        ...defined({ details, requestContext }),
       });
     } catch {
       // Nowhere is left to report it.

@@ -1,4 +1,5 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { defined } from '../../defined.js';
 import { createBackOff } from '../../back-off.js';
 import type { LoggingLevel } from '../../protocol/constants.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
@@ -90,16 +91,9 @@ export class ServerConnection {
     if (state.kind !== 'ready') return { state: state.kind };
     const { channel, server } = state.engine;
     const { protocolVersion, info, capabilities, instructions } = server;
-    return {
-      state: 'ready',
-      transport: channel.kind,
-      ...(protocolVersion !== undefined && { protocolVersion }),
-      ...(info && {
-        serverInfo: { name: info.name, version: info.version, ...(info.title !== undefined && { title: info.title }) },
-      }),
-      ...(capabilities && { capabilities }),
-      ...(instructions !== undefined && { instructions }),
-    };
+    const serverInfo = info && defined({ name: info.name, version: info.version, title: info.title });
+    const described = defined({ protocolVersion, serverInfo, capabilities, instructions });
+    return { state: 'ready', transport: channel.kind, ...described };
   }
 
   /** Returns the connection if it is set up and declares what the handlers of a request need; otherwise {@link connectFor} opens one. */

@@ -2,7 +2,7 @@ import { toErrorMessage, withinTime } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { STORE_TIMEOUT, storeTimeout, type Instance } from '../../shared-store/instance.js';
-import { evictOldest } from '../../evict-oldest.js';
+import { setRecent } from '../../set-recent.js';
 import { digestOf } from '../../server/digest.js';
 import { untilEmpty } from '../../server/lifecycle.js';
 import { toProtocolError } from '../../server/failures.js';
@@ -256,8 +256,7 @@ export class Tasks {
       .then((hasEndedNow) => (hasEndedNow && isResumable ? this.#resumable.delete(task.id) : undefined))
       .finally(() => {
         const isGone = host.isDiscarded || host.caller.transport === 'stdio' || this.#config.instance.isShared;
-        if (!isGone) this.#unread.set(task.id, host.name);
-        evictOldest(this.#unread, maxUnread);
+        if (!isGone) setRecent(this.#unread, task.id, host.name, maxUnread);
         if (this.#running.get(task.id)?.task === task) this.#running.delete(task.id);
       });
   }

@@ -1,6 +1,6 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import { Result } from '../../content.js';
-import { evictOldest } from '../../evict-oldest.js';
+import { evictOldest } from '../../set-recent.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Instance } from '../../shared-store/instance.js';

@@ -1,7 +1,7 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
-import { evictOldest } from '../../evict-oldest.js';
+import { setRecent } from '../../set-recent.js';
 import { declaredParamHeaders, type ParamHeader } from '../../protocol/param-headers.js';
 import type { Era } from '../../protocol/constants.js';
 import type { Result } from '../../content.js';
@@ -117,9 +117,7 @@ export class ToolRegistry {
     this.#version = {};
     const former = this.#tools.get(name);
     if (!former || !this.isFiltered) return;
-    this.#former.delete(name);
-    this.#former.set(name, former);
-    evictOldest(this.#former, MAX_FORMER_TOOLS);
+    setRecent(this.#former, name, former, MAX_FORMER_TOOLS);
   }
 
   /**

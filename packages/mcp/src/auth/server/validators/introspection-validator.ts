@@ -8,7 +8,7 @@ import {
   loggerValue,
   type OptionChecks,
 } from '@quiver/core/internal';
-import { evictOldest } from '../../../evict-oldest.js';
+import { setRecent } from '../../../set-recent.js';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
@@ -89,9 +89,7 @@ export function createIntrospectionValidator(
         return found;
       });
     const entry = { result, until: Number.POSITIVE_INFINITY };
-    cache.delete(key);
-    cache.set(key, entry);
-    evictOldest(cache, cacheSize);
+    setRecent(cache, key, entry, cacheSize);
     return result;
   };
   return acceptRequests(validate, options.allowMissingAudience ? undefined : 'createIntrospectionValidator()');
