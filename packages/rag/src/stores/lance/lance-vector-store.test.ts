@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
 import { describeHostileText } from '../describe-hostile-text.fixture.js';
+import { describeRecreatedIndex } from '../describe-recreated-index.fixture.js';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LanceVectorStore } from './index.js';
 
@@ -21,6 +22,14 @@ if (client) {
   describeWords('LanceVectorStore', open, { close });
   describeWords('LanceVectorStore with texts of any language', open, { close, params: { language: 'auto' } });
   describeLanguage('LanceVectorStore', open, close);
+  describeRecreatedIndex(
+    'LanceVectorStore',
+    async () => {
+      const uri = await newFolder();
+      return [new LanceVectorStore({ uri }), new LanceVectorStore({ uri })];
+    },
+    { close, noticesMetrics: false },
+  );
   describeFilters('LanceVectorStore', open, close, { runs: 100 });
 }
 
@@ -81,20 +90,7 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     connection.close();
   });
 
-  it('sees the changes of another store, also a recreated index', async () => {
-    const folder = await newFolder();
-    const [here, there] = [openAt(folder), openAt(folder)];
-    await here.createIndex({ indexName, dimension: 2 });
-    await here.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
-    await there.upsert({ indexName, ids: ['b'], vectors: [[2, 2]] });
-    expect(idsOf((await here.listVectors({ indexName })).records)).toEqual(['a', 'b']);
-    await there.deleteIndex({ indexName });
-    await expect(here.listVectors({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
-    await there.createIndex({ indexName, dimension: 3 });
-    expect(await here.upsert({ indexName, ids: ['c'], vectors: [[1, 2, 3]] })).toEqual(['c']);
-  });
-
-  it('reports the metric and the version of an index that another store recreated', async () => {
+  it('reports the version of an index that another store recreated', async () => {
     const uri = await newFolder();
     const [store, other] = [openAt(uri), openAt(uri)];
     const create = async (metric: 'cosine' | 'euclidean'): Promise<void> => {
@@ -107,18 +103,6 @@ describe.skipIf(!client)('LanceVectorStore', () => {
     await other.deleteIndex({ indexName });
     await create('euclidean');
     expect(await store.version({ indexName })).not.toBe(version);
-    expect(await store.describeIndex({ indexName })).toEqual({ dimension: 1, metric: 'euclidean', count: 1 });
-  });
-
-  it('writes the terms of an index that another store recreated in another language', async () => {
-    const folder = await newFolder();
-    const [here, there] = [openAt(folder), openAt(folder)];
-    await here.createIndex({ indexName, dimension: 1 });
-    await here.upsert({ indexName, ids: ['a'], vectors: [[1]] });
-    await there.deleteIndex({ indexName });
-    await there.createIndex({ indexName, dimension: 1, language: 'de' });
-    await here.upsert({ indexName, ids: ['a'], vectors: [[1]], documents: ['Häuser'] });
-    expect(idsOf(await there.query({ indexName, mode: 'keyword', queryText: 'Haus' }))).toEqual(['a']);
   });
 
   it('completes a table whose creation was interrupted', async () => {

@@ -3,6 +3,7 @@ import { toErrorMessage } from '@quiver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newFolder } from '../../../../../scripts/test-folder.ts';
 import { describeFilters, describeVectorStore } from '@quiver/devtools/stores';
+import { describeRecreatedIndex } from '../describe-recreated-index.fixture.js';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { LibSQLVector } from './index.js';
 
@@ -37,6 +38,14 @@ if (client) {
     'LibSQLVector',
     async () => new LibSQLVector({ url: ':memory:' }),
     (store) => store.close(),
+  );
+  describeRecreatedIndex(
+    'LibSQLVector',
+    async () => {
+      const url = await newUrl();
+      return [new LibSQLVector({ url }), new LibSQLVector({ url })];
+    },
+    { close: (store: LibSQLVector) => store.close() },
   );
   describeFilters(
     'LibSQLVector',
@@ -150,20 +159,6 @@ describe.skipIf(!client)('LibSQLVector', () => {
     expect(await writers[0].get({ indexName, ids: ['a'] })).toMatchObject([
       { metadata: { n: expect.any(Number) }, document: expect.stringMatching(/^text \d$/) },
     ]);
-  });
-
-  it('detects that another process recreated the index', async () => {
-    const url = await newUrl();
-    const [here, there] = [open({ url }), open({ url })];
-    await here.createIndex({ indexName, dimension: 2 });
-    await here.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
-    await there.deleteIndex({ indexName });
-    await expect(here.query({ indexName, queryVector: [1, 2] })).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_NOT_FOUND',
-    });
-    await there.createIndex({ indexName, dimension: 3, metric: 'euclidean' });
-    expect(await here.upsert({ indexName, ids: ['b'], vectors: [[1, 2, 3]] })).toEqual(['b']);
-    expect(await here.describeIndex({ indexName })).toEqual({ dimension: 3, metric: 'euclidean', count: 1 });
   });
 
   it('creates an index once when several processes create it', async () => {

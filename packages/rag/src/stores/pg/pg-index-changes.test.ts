@@ -9,28 +9,9 @@ import { type ExistingIndex, readExtension, readIndex } from './pg-index.js';
 const { databases, server, postgresUrl } = databasesForTests();
 
 describe.each(databases)('an index in $name', (database) => {
-  /** Two stores as in two processes: what one of them does, the other is not told. */
   let store: PgVector;
-  let other: PgVector;
   beforeAll(async () => {
-    const config = await database.open();
-    store = new PgVector(config);
-    other = new PgVector(config);
-  });
-
-  it('is looked up again when what is known of it refuses a call', async () => {
-    const indexName = 'made_anew';
-    await store.createIndex({ indexName, dimension: 1 });
-    await other.deleteIndex({ indexName });
-    await other.createIndex({ indexName, dimension: 2 });
-    await store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
-    await other.deleteIndex({ indexName });
-    await other.createIndex({ indexName, dimension: 3 });
-    expect(await store.query({ indexName, queryVector: [1, 2, 3] })).toEqual([]);
-    const refused = expect.objectContaining({ code: 'VECTOR_DIMENSION_MISMATCH' });
-    await expect(store.query({ indexName, queryVector: [1] })).rejects.toEqual(refused);
-    const update = { vector: [1, 2] };
-    await expect(store.updateVector({ indexName, id: 'a', update })).rejects.toEqual(refused);
+    store = new PgVector(await database.open());
   });
 
   it.each([
@@ -93,47 +74,6 @@ describe.each(databases)('an index in $name', (database) => {
     [{ indexConfig: { type: 'hnsw' }, dimension: 4001 }, "{ quantization: 'binary' }"],
   ] as const)('rejects %o', async (params, message) => {
     await expect(store.createIndex({ indexName: 'rejected', dimension: 4, ...params })).rejects.toThrow(message);
-  });
-
-  it('is looked up again after another process recreated it with another metric', async () => {
-    const indexName = 'measured_anew';
-    const query = { indexName, queryVector: [3, 4] };
-    const queries = [query, { ...query, exact: true }, { ...query, mode: 'hybrid', queryText: 'tea' }] as const;
-    for (const [metric, score] of [
-      ['cosine', 1],
-      ['euclidean', 1 / 6],
-      ['dotproduct', 0.5],
-    ] as const) {
-      for (const asked of queries) {
-        await other.createIndex({ indexName, dimension: 2, metric });
-        await other.upsert({ indexName, ids: ['a'], vectors: [metric === 'cosine' ? [6, 8] : [0, 0]] });
-        const found = await store.query(asked);
-        expect(found).toMatchObject([
-          { id: 'a', ...(asked === queries[2] ? {} : { score: expect.closeTo(score, 6) }) },
-        ]);
-        await other.deleteIndex({ indexName });
-      }
-    }
-  });
-
-  it('is missing once another process has deleted it', async () => {
-    const indexName = 'deleted';
-    const calls: (() => Promise<unknown>)[] = [
-      () => store.query({ indexName, queryVector: [1] }),
-      () => store.upsert({ indexName, vectors: [[1]] }),
-      () => store.get({ indexName, ids: ['a'] }),
-      () => store.listVectors({ indexName }),
-      () => store.describeIndex({ indexName }),
-      () => store.version({ indexName }),
-      () => store.deleteVector({ indexName, id: 'a' }),
-      () => store.truncateIndex({ indexName }),
-    ];
-    for (const call of calls) {
-      await other.createIndex({ indexName, dimension: 1 });
-      await store.query({ indexName, queryVector: [1] });
-      await other.deleteIndex({ indexName });
-      await expect(call()).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
-    }
   });
 
   it('refuses names that something else has', async () => {

@@ -1,4 +1,5 @@
 import { describeVectorStore } from '@quiver/devtools/stores';
+import { describeRecreatedIndex } from '../describe-recreated-index.fixture.js';
 import { describeLanguage, describeWords } from '../describe-words.fixture.js';
 import { PgVector } from './index.js';
 import { databasesForTests } from './open-stores.fixture.js';
@@ -16,6 +17,10 @@ for (const database of databases) {
     async () => new PgVector(await database.open()),
     (store) => store.close(),
   );
+  describeRecreatedIndex(`PgVector on ${database.name}`, async () => {
+    const config = await database.open();
+    return [new PgVector(config), new PgVector(config)];
+  });
   for (const language of ['en', 'auto'])
     describeWords(
       `PgVector on ${database.name} with the language ${language}`,

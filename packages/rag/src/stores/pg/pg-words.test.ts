@@ -30,34 +30,6 @@ describe.each(databases)('words in $name', (database) => {
     expect(await find('rare', 'common rare')).toEqual(['d3', 'd0', 'd1', 'd2']);
   });
 
-  it('are those of the language that another process has given the index', async () => {
-    const { schemaName, ...connection } = await database.open();
-    const [here, there] = [0, 1].map(() => new PgVector({ ...connection, schemaName: schemaName as string })) as [
-      PgVector,
-      PgVector,
-    ];
-    const indexName = 'shared';
-    const terms = async (queryText: string): Promise<string[]> =>
-      (await here.query({ indexName, mode: 'keyword', queryText })).map(({ id }) => id);
-    const recreate = async (more: object): Promise<void> => {
-      if ((await there.listIndexes()).includes(indexName)) await there.deleteIndex({ indexName });
-      await there.createIndex({ indexName, dimension: 1, ...more });
-      await there.upsert({ indexName, ids: ['a', 'b'], vectors: [[1], [1]], documents: ['Die Häuser', 'Boote'] });
-    };
-    await recreate({ language: 'de' });
-    expect(await terms('Haus')).toEqual(['a']);
-    await recreate({ language: 'en' });
-    expect(await terms('Haus')).toEqual([]);
-    await recreate({ language: 'de' });
-    expect(await terms('Haus')).toEqual(['a']);
-    // Another process changes the way terms are stored before each of these changes.
-    await recreate({});
-    await here.updateVector({ indexName, id: 'b', update: { document: 'houses' } });
-    await recreate({ language: 'de' });
-    await here.updateVector({ indexName, id: 'b', update: { document: 'Verträge' } });
-    expect(await terms('Vertrag')).toEqual(['b']);
-  });
-
   it('may have any length, and a text many of them', async () => {
     const words = Array.from({ length: 30_000 }, (_, place) => `w${place % 300}`).join(' ');
     await store.createIndex({ indexName: 'long', dimension: 1, language: 'en' });
