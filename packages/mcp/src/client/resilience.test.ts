@@ -66,7 +66,6 @@ describe('what the network does', () => {
     '%s: every fault ends in a named error, and the next call works',
     async (protocol) => {
       const proxy = await startFaultProxy(http.port);
-      onTestFinished(() => proxy.close());
       const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol } }, { timeout: 3000 });
       const echo = (): Promise<unknown> =>
         mcp.callTool({ serverName: 'it', name: 'echo', args: { message: 'x'.repeat(500) } });
@@ -86,7 +85,6 @@ describe('what the network does', () => {
 
   test('fails at once when an event stream breaks off, before the timeout', async () => {
     const proxy = await startFaultProxy(http.port);
-    onTestFinished(() => proxy.close());
     const mcp = clientOf(
       { it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol: 'legacy' } },
       { timeout: 300_000 },

@@ -1,4 +1,5 @@
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterTest } from '../after-test.ts';
 
 /** Fault in the bytes that the server sends back. */
 export type Fault =
@@ -21,7 +22,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** A TCP proxy on localhost that damages the responses of a server. */
+/** A TCP proxy on localhost that damages the responses of a server, until the test is over. */
 export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   let fault: Fault = { kind: 'none' };
   let passed = 0;
@@ -62,6 +63,11 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     upstream.on('close', () => fault.kind !== 'half-open' && client.end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  afterTest(close);
   return {
     port: (server.address() as AddressInfo).port,
     setFault: (next) => {
@@ -71,9 +77,6 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     get passed() {
       return passed;
     },
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }

@@ -123,23 +123,19 @@ describe.skipIf(!url)('PostgresStore', () => {
 
   it('receives the messages that were published while its connection was interrupted, in order', async () => {
     const proxy = await startProxy();
-    try {
-      const listener = openThrough(proxy.port);
-      const sender = open();
-      const received: string[] = [];
-      await listener.subscribe('channel', (message) => received.push(message));
-      await sender.publish('channel', '1');
-      await eventually(() => expect(received).toEqual(['1']));
-      // The next bytes of the server end the connection: the notification of the message.
-      proxy.setFault({ kind: 'reset' });
-      for (const message of ['2', '3', '4']) await sender.publish('channel', message);
-      proxy.setFault({ kind: 'none' });
-      await eventually(() => expect(received).toEqual(['1', '2', '3', '4']));
-      await sender.publish('channel', '5');
-      await eventually(() => expect(received).toEqual(['1', '2', '3', '4', '5']));
-    } finally {
-      await proxy.close();
-    }
+    const listener = openThrough(proxy.port);
+    const sender = open();
+    const received: string[] = [];
+    await listener.subscribe('channel', (message) => received.push(message));
+    await sender.publish('channel', '1');
+    await eventually(() => expect(received).toEqual(['1']));
+    // The next bytes of the server end the connection: the notification of the message.
+    proxy.setFault({ kind: 'reset' });
+    for (const message of ['2', '3', '4']) await sender.publish('channel', message);
+    proxy.setFault({ kind: 'none' });
+    await eventually(() => expect(received).toEqual(['1', '2', '3', '4']));
+    await sender.publish('channel', '5');
+    await eventually(() => expect(received).toEqual(['1', '2', '3', '4', '5']));
   });
 
   it('survives the end of all its connections', async () => {
@@ -160,17 +156,12 @@ describe.skipIf(!url)('PostgresStore', () => {
   it('fails in time when the server does not answer', async () => {
     const proxy = await startProxy();
     const store = openThrough(proxy.port, { timeout: 300 });
-    try {
-      await eventually(() => store.put('x', 'x'));
-      proxy.setFault({ kind: 'half-open' });
-      for (const call of [() => store.get('x'), () => store.publish('x', 'x'), () => store.subscribe('x', () => {})])
-        await expect(call()).rejects.toMatchObject({ code: 'SHARED_STORE_UNAVAILABLE' });
-      proxy.setFault({ kind: 'none' });
-      await eventually(async () => expect((await store.get('x'))?.value).toBe('x'));
-    } finally {
-      await store.close();
-      await proxy.close();
-    }
+    await eventually(() => store.put('x', 'x'));
+    proxy.setFault({ kind: 'half-open' });
+    for (const call of [() => store.get('x'), () => store.publish('x', 'x'), () => store.subscribe('x', () => {})])
+      await expect(call()).rejects.toMatchObject({ code: 'SHARED_STORE_UNAVAILABLE' });
+    proxy.setFault({ kind: 'none' });
+    await eventually(async () => expect((await store.get('x'))?.value).toBe('x'));
   });
 
   it('reports a full disk', async () => {
