@@ -21,7 +21,8 @@ export function selectTests(changed, testFiles, read) {
   });
 }
 
-function importsOf(file, text) {
+/** Returns the paths of the files that a file imports from the repository. */
+export function importsOf(file, text) {
   const specifiers = Array.from(text.matchAll(/from '(\.[^']+)'/g), ([, specifier]) => specifier);
   return specifiers.map((specifier) => join(dirname(file), specifier.replace(/\.js$/, '.ts')));
 }

@@ -1,5 +1,6 @@
 // Results of test programs by test file, so that `npm run test:long` can repeat files and count each of their tests once.
 import { relative } from 'node:path';
+import { importsOf } from './select-tests.mjs';
 
 /** @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Results */
 
@@ -81,10 +82,22 @@ export function readTestEvents(lines, root = process.cwd()) {
   return files;
 }
 
-/** Test files with skipped tests. */
-export function filesToRepeat(files) {
+/**
+ * Returns the test files with skipped tests that name a variable which is set, or whose fixture names one. Others would
+ * skip the same tests again, for example what a store cannot do.
+ *
+ * @param {Record<string, Results>} files
+ * @param {(file: string) => string} read
+ */
+export function filesToRepeat(files, read, variables = process.env) {
+  const namesOf = (text) => text.match(/QUIVER_[A-Z_]+|isLongRun/g) ?? [];
+  const isSet = (name) => Boolean(variables[name === 'isLongRun' ? 'QUIVER_LONG' : name]);
   return Object.keys(files)
     .filter((file) => files[file].skipped > 0)
+    .filter((file) => {
+      const fixtures = importsOf(file, read(file)).filter((path) => path.endsWith('.fixture.ts'));
+      return [file, ...fixtures].some((path) => namesOf(read(path)).some(isSet));
+    })
     .toSorted();
 }
 

@@ -90,10 +90,23 @@ test('the results of node --test count by file, and refuse a file without a test
   assert.match(results['empty.test.mjs'].failures[0], /registers no test/);
 });
 
-test('a repeated file counts once, with the failures of both runs', () => {
+test('a file with tests that run now is repeated and counts once, with the failures of both runs', () => {
   const result = (passed, failed, skipped) => ({ passed, failed, skipped, failures: Array(failed).fill('x') });
   const first = { a: result(5, 0, 0), b: result(3, 1, 2), c: result(1, 0, 4) };
-  assert.deepEqual(filesToRepeat(first), ['b', 'c']);
+  const texts = {
+    a: '$QUIVER_REDIS_URL',
+    b: '$QUIVER_REDIS_URL',
+    c: "import { open } from './c.fixture.js';",
+    'c.fixture.ts': 'isLongRun',
+    d: 'QUIVER_QDRANT_URL',
+    e: '',
+  };
+  const skipped = { ...first, d: result(1, 0, 1), e: result(1, 0, 1) };
+  const variables = { QUIVER_REDIS_URL: 'redis:', QUIVER_LONG: '1' };
+  assert.deepEqual(
+    filesToRepeat(skipped, (file) => texts[file], variables),
+    ['b', 'c'],
+  );
   const total = sum(Object.values(mergeRuns(first, { b: result(6, 0, 0), c: result(3, 1, 1) })));
   assert.deepEqual(total, { passed: 14, failed: 2, skipped: 1, failures: ['x', 'x'] });
 });
