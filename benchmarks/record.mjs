@@ -10,9 +10,9 @@ import { median } from './statistics.mjs';
  */
 export function record(name, measured, best = 'least') {
   const file = process.env.BENCH_FIGURES;
-  const rounds = [measured].flat();
+  const rounds = [measured].flat().filter(Number.isFinite);
+  if (!file || rounds.length === 0) return;
   const value = median(rounds);
-  if (!file || !Number.isFinite(value)) return;
   const spread = rounds.length > 1 ? { spread: [Math.min(...rounds), Math.max(...rounds)] } : {};
   appendFileSync(file, `${JSON.stringify({ name: name.replaceAll(/[*`]/g, ''), value, ...spread, best })}\n`);
 }

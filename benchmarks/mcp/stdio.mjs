@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { serverFile } from './processes.mjs';
 
 const initialize = {
@@ -10,13 +10,18 @@ const initialize = {
 };
 
 function start({ name, folder }) {
-  const child = spawn(process.execPath, [serverFile(name, folder), 'stdio', '10'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
+  const child = fork(serverFile(name, folder), ['stdio', '10'], {
+    stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
   return {
     ...pipeTo(child),
-    cpu: () => cpuOf(child.pid),
+    /** Microseconds of CPU time of the server. */
+    cpu: async () => {
+      child.send({ ask: 'usage' });
+      const [{ cpu }] = await once(child, 'message');
+      return cpu;
+    },
     stop: () => child.kill('SIGKILL'),
   };
 }
@@ -43,16 +48,6 @@ export function pipeTo(child) {
   return { notify, request };
 }
 
-/** Microseconds of CPU time of another process, in steps of 10 ms; `NaN` where there is no `/proc`. */
-function cpuOf(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10_000;
-  } catch {
-    return Number.NaN;
-  }
-}
-
 /**
  * Starts a server. `load` keeps a number of calls in flight: it returns the calls per second, and the CPU time of the server per call in
  * microseconds.
@@ -70,13 +65,15 @@ export async function connect(server) {
     if (result?.content?.[0]?.text !== message) throw new Error(`${server.name} sent a wrong result`);
   };
   const load = async (inFlight, seconds) => {
-    const [first, before, started] = [id, cpu(), performance.now()];
+    const before = await cpu();
+    const [first, started] = [id, performance.now()];
     const lane = async () => {
       while (performance.now() - started < seconds * 1000) await call();
     };
     await Promise.all(Array.from({ length: inFlight }, lane));
     const calls = id - first;
-    return { perSecond: (calls / (performance.now() - started)) * 1000, cpu: (cpu() - before) / calls };
+    const perSecond = (calls / (performance.now() - started)) * 1000;
+    return { perSecond, cpu: ((await cpu()) - before) / calls };
   };
   return { load, stop };
 }

@@ -10,7 +10,9 @@ const fromRag = createRequire(new URL('../../packages/rag/package.json', import.
 export async function qdrantSystems({ dimension }) {
   const { QdrantClient } = fromRag('@qdrant/js-client-rest');
   const { QdrantVector } = await import('../../packages/rag/dist/stores/qdrant/index.js');
-  const server = fork(new URL('qdrant-server.mjs', import.meta.url));
+  const server = fork(new URL('qdrant-server.mjs', import.meta.url), {
+    execArgv: ['--import', new URL('../../scripts/source-hooks.mjs', import.meta.url).href],
+  });
   const [url] = await once(server, 'message');
   const client = new QdrantClient({ url, checkCompatibility: false });
   await client.createCollection('bare', {
