@@ -1,22 +1,21 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
+import { createServer, request, type IncomingMessage, type RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { SSEClientTransport as SSEV2 } from '@modelcontextprotocol/client';
 import { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { readEvents } from '../../../test/clients/event-reader.ts';
+import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { connectV1, connectV2, type ClientAnswers, type RealClient } from '../../../test/clients/real-clients.ts';
-import { exampleTools } from '../../../test/servers/example-tools.ts';
+import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
+import { startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
 import type { Authenticate } from '../../auth/server/authentication.js';
 import { MCPServer } from '../../server/mcp-server.js';
 
 const paths = { ssePath: '/sse', messagePath: '/message' };
 const urlOf = (target: string | undefined): URL => new URL(target ?? '', 'http://localhost');
-const portOf = (http: unknown): number => ((http as Server).address() as AddressInfo).port;
 
 function createServerForTest(): MCPServer {
   const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
@@ -25,45 +24,43 @@ function createServerForTest(): MCPServer {
 }
 
 /** The three ways to mount it, each with a separate server. */
-const mounts: [string, (server: MCPServer) => Promise<Server>][] = [
-  [
-    'startSSE',
-    async (server) =>
-      listening(createServer((req, res) => void server.startSSE({ url: urlOf(req.url), ...paths, req, res }))),
-  ],
+const mounts: [string, (server: MCPServer) => RequestListener][] = [
+  ['startSSE', (server) => (req, res) => void server.startSSE({ url: urlOf(req.url), ...paths, req, res })],
   [
     'startHonoSSE with req and res',
-    async (server) =>
-      listening(createServer((req, res) => void server.startHonoSSE({ url: urlOf(req.url), ...paths, req, res }))),
+    (server) => (req, res) => void server.startHonoSSE({ url: urlOf(req.url), ...paths, req, res }),
   ],
   [
     "startHonoSSE with Hono's context",
-    async (server) => {
+    (server) => {
       const app = new Hono();
       app.all('*', (context) => server.startHonoSSE({ url: new URL(context.req.url), ...paths, context }));
-      return new Promise((resolve) => {
-        const http = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(http as Server));
-      });
+      return getRequestListener(app.fetch);
     },
   ],
 ];
 
-function listening(http: Server): Promise<Server> {
-  return new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(http)));
+/** Opens a stream, and returns it with the URL that it begins with. */
+async function openStream(
+  base: string,
+  headers: Record<string, string> = {},
+): Promise<{ stream: EventReader; endpoint: string }> {
+  const stream = await readEvents(`${base}/sse`, { headers });
+  await expect.poll(() => stream.events.length).toBe(1);
+  return { stream, endpoint: base + (stream.events[0]?.data as string) };
 }
 
 describe.each(mounts)('%s', (name, mount) => {
   const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
-  let http: Server;
+  let host: McpHost;
   let base: string;
   beforeAll(async () => {
-    http = await mount(server);
-    base = `http://127.0.0.1:${portOf(http)}`;
+    host = await startHost(() => createServer(mount(server)), server);
+    base = new URL(host.url).origin;
   });
   afterAll(async () => {
     await server.close();
-    http.closeAllConnections();
-    http.close();
+    await host.close();
   });
 
   const connect = (answers?: ClientAnswers): Promise<RealClient> =>
@@ -110,26 +107,25 @@ describe.each(mounts)('%s', (name, mount) => {
   test.skipIf(name.endsWith('context'))(
     'sends events without chunks, on a connection that ends with the stream',
     async () => {
-      const stream = await readEvents(`${base}/sse`);
+      const { stream } = await openStream(base);
       expect(stream.headers).toMatchObject({ connection: 'close' });
       expect(stream.headers).not.toHaveProperty('transfer-encoding');
-      await expect.poll(() => stream.events.length).toBe(1);
       await (name === 'startSSE' ? server.getSseTransport() : server.getSseHonoTransport())?.close();
       await stream.ended;
     },
   );
 
   test('the stream begins with the endpoint, answers come on it, and the getter knows the connection', async () => {
-    const stream = await readEvents(`${base}/sse`);
+    const { stream, endpoint } = await openStream(base);
     expect(stream.headers['content-type']).toBe('text/event-stream');
-    await expect.poll(() => stream.events.length).toBe(1);
     expect(stream.events[0]?.event).toBe('endpoint');
-    const endpoint = stream.events[0]?.data as string;
-    expect(endpoint).toMatch(/^\/message\?sessionId=[0-9a-f-]{36}$/);
+    expect(stream.events[0]?.data).toMatch(/^\/message\?sessionId=[0-9a-f-]{36}$/);
     const sessionId = endpoint.split('=')[1] as string;
-    const transport = name === 'startSSE' ? server.getSseTransport(sessionId) : server.getSseHonoTransport(sessionId);
+    const find = () =>
+      name === 'startSSE' ? server.getSseTransport(sessionId) : server.getSseHonoTransport(sessionId);
+    const transport = find();
     expect(transport?.sessionId).toBe(sessionId);
-    const posted = await send(base + endpoint, { body: rpc('initialize', initializeParams) });
+    const posted = await send(endpoint, { body: rpc('initialize', initializeParams) });
     expect(posted.status).toBe(202);
     await expect.poll(() => stream.events.length).toBe(2);
     expect(JSON.parse(stream.events[1]?.data as string)).toMatchObject({
@@ -138,15 +134,11 @@ describe.each(mounts)('%s', (name, mount) => {
     });
     await transport?.close();
     await stream.ended;
-    expect(
-      name === 'startSSE' ? server.getSseTransport(sessionId) : server.getSseHonoTransport(sessionId),
-    ).toBeUndefined();
+    expect(find()).toBeUndefined();
   });
 
   test('what is wrong is refused with a status', async () => {
-    const stream = await readEvents(`${base}/sse`);
-    await expect.poll(() => stream.events.length).toBe(1);
-    const endpoint = base + (stream.events[0]?.data as string);
+    const { stream, endpoint } = await openStream(base);
     const status = async (url: string, options: Parameters<typeof send>[1]): Promise<number> =>
       (await send(url, options)).status;
     expect(await status(`${base}/message`, { body: rpc('ping') })).toBe(400);
@@ -163,7 +155,6 @@ describe.each(mounts)('%s', (name, mount) => {
   });
 
   test('a client that goes away cancels what it waits for', async () => {
-    const { aborted, waiting } = await import('../../../test/servers/example-tools.ts');
     const before = aborted.count;
     const started = waiting.count;
     const client = await connect();
@@ -183,9 +174,7 @@ test.each(['middleware', 'authenticate'])('a connection belongs to the caller th
     const options = by === 'middleware' ? {} : { authenticate };
     void server.startSSE({ url: urlOf(req.url), ...paths, req, res, options });
   });
-  const stream = await readEvents(`${base}/sse`, { headers: { authorization: 'Bearer a' } });
-  await expect.poll(() => stream.events.length).toBe(1);
-  const endpoint = base + (stream.events[0]?.data as string);
+  const { stream, endpoint } = await openStream(base, { authorization: 'Bearer a' });
   const post = async (token: string): Promise<number> =>
     (await send(endpoint, { headers: { authorization: `Bearer ${token}` }, body: rpc('ping') })).status;
   expect(await post('b')).toBe(400);
@@ -204,11 +193,10 @@ test('does not accept a message whose client or server has gone while it arrived
     void server.startSSE({ url: urlOf(req.url), ...paths, req, res });
     if (req.method === 'POST') posts.emit('served');
   });
-  const statusAfter = async (end: (stream: Awaited<ReturnType<typeof readEvents>>) => unknown): Promise<unknown> => {
-    const stream = await readEvents(`${base}/sse`);
-    await expect.poll(() => stream.events.length).toBe(1);
+  const statusAfter = async (end: (stream: EventReader) => unknown): Promise<unknown> => {
+    const { stream, endpoint } = await openStream(base);
     const body = JSON.stringify(rpc('ping'));
-    const post = request(base + (stream.events[0]?.data as string), {
+    const post = request(endpoint, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
     });
@@ -236,16 +224,13 @@ test('opens a stream with connectSSE and connectHonoSSE on any route', async () 
   app.post('*', (context) =>
     server.startHonoSSE({ url: new URL(context.req.url), ssePath: '/', messagePath: '/hono-message', context }),
   );
-  const hono = await new Promise<Server>((resolve) => {
-    const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started as Server));
-  });
-  afterTest(() => hono.close());
+  const hono = await serveHttp(getRequestListener(app.fetch));
   const node = await serveHttp((req, res) => {
     void (req.method === 'GET'
       ? server.connectSSE({ messagePath: '/message', res })
       : server.startSSE({ url: urlOf(req.url), ...paths, req, res }));
   });
-  for (const url of [`http://127.0.0.1:${portOf(hono)}/hono`, `${node.origin}/anywhere`]) {
+  for (const url of [`${hono.origin}/hono`, `${node.origin}/anywhere`]) {
     const client = await connectV1(new SSEV1(new URL(url)));
     expect(await client.callTool({ name: 'echo', arguments: { message: 'a' } })).toMatchObject({
       content: [{ text: 'a' }],
