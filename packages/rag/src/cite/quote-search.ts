@@ -1,4 +1,4 @@
-import { endsOf } from '../document/find-part.js';
+import { endsOf } from '../filter/find-part.js';
 import type { FoldedText } from './fold-text.js';
 import type { Gap, QuoteContent } from './quote-content.js';
 

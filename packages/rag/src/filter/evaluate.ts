@@ -1,4 +1,4 @@
-import { endsOf } from '../document/find-part.js';
+import { endsOf } from './find-part.js';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
 import { createPatternTest, type PatternBudget, patternSteps } from './pattern.js';
 
