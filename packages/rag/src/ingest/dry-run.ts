@@ -34,11 +34,9 @@ function countingModel(estimate: IngestEstimate): LanguageModelInput {
     specificationVersion: 'v3',
     provider: 'quiver',
     modelId: 'dry-run',
-    async doGenerate({ prompt }: { prompt: readonly { content: string | readonly { text?: string }[] }[] }) {
+    async doGenerate({ prompt }: { prompt: readonly { content: readonly { text: string }[] }[] }) {
       estimate.modelRequests += 1;
-      for (const { content } of prompt)
-        for (const { text = '' } of typeof content === 'string' ? [{ text: content }] : content)
-          estimate.modelTokens += estimateTokens(text);
+      for (const { content } of prompt) for (const { text } of content) estimate.modelTokens += estimateTokens(text);
       return { content: [{ type: 'text', text: answer }] };
     },
   };
