@@ -111,14 +111,13 @@ function encode(
   { common, languages, lengths, postings }: StoredKeywords,
   of: Pick<Header, 'index' | 'analyzer'>,
 ): Uint8Array {
-  const [terms, ends, written] = [[] as string[], [] as number[], new PostingWriter()];
-  for (const term of [...postings.keys()].toSorted()) {
-    const pairs = postings.get(term) ?? [];
-    if (pairs.length === 0) continue;
-    written.write(pairs);
-    terms.push(term);
-    ends.push(written.length);
-  }
+  const written = [...postings.keys()]
+    .toSorted()
+    .map((term) => ({ term, bytes: writePostings(postings.get(term) ?? []) }))
+    .filter(({ bytes }) => bytes.byteLength > 0);
+  const terms = written.map(({ term }) => term);
+  let end = 0;
+  const ends = written.map(({ bytes }) => (end += bytes.byteLength));
   /** The common language, then the languages of texts, each list once. */
   const distinct = new Map([[common.code, 0]]);
   const languagesOfTexts = languages.map((each) => {
@@ -127,8 +126,8 @@ function encode(
     distinct.set(key, place);
     return place;
   });
-  let end = 0;
-  const termEnds = terms.map((term) => (end += Buffer.byteLength(term)));
+  let termBytes = 0;
+  const termEnds = terms.map((term) => (termBytes += Buffer.byteLength(term)));
   const languageJson = Buffer.from(JSON.stringify([...distinct.keys()]));
   const header: Header = {
     format: 'quiver-local-words',
@@ -138,10 +137,10 @@ function encode(
     texts: languages.length,
     terms: terms.length,
     languageBytes: languageJson.byteLength,
-    termBytes: end,
+    termBytes,
   };
   const numbers = Uint32Array.from([...Array.from(lengths), ...languagesOfTexts, ...termEnds, ...ends]);
-  const parts = [bytesOf(numbers), languageJson, Buffer.from(terms.join('')), written.bytes()];
+  const parts = [bytesOf(numbers), languageJson, Buffer.from(terms.join('')), ...written.map(({ bytes }) => bytes)];
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...parts, Buffer.alloc(checksumLength)]);
   bytes.writeUInt32LE(crc32(bytes.subarray(0, -checksumLength)), bytes.byteLength - checksumLength);
   return bytes;
@@ -202,41 +201,25 @@ function firstNotBefore(term: string, count: number, termAt: (place: number) => 
 }
 
 /**
- * Writes postings as numbers of 7 bits a byte: twice the distance to the text before, and 1 where occurrences follow because they are
+ * Returns postings as numbers of 7 bits a byte: twice the distance to the text before, and 1 where occurrences follow because they are
  * more than one.
  */
-class PostingWriter {
-  #bytes = new Uint8Array(1 << 16);
-  length = 0;
-
-  write(pairs: readonly number[]): void {
-    let before = 0;
-    for (let at = 0; at < pairs.length; at += 2) {
-      const [text, occurrences] = [pairs[at] as number, pairs[at + 1] as number];
-      this.#writeNumber((text - before) * 2 + (occurrences === 1 ? 0 : 1));
-      if (occurrences !== 1) this.#writeNumber(occurrences);
-      before = text;
-    }
-  }
-
-  bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.length);
-  }
-
-  #writeNumber(number: number): void {
-    if (this.length + maxNumberLength > this.#bytes.length) {
-      const larger = new Uint8Array(2 * this.#bytes.length);
-      larger.set(this.#bytes);
-      this.#bytes = larger;
-    }
+function writePostings(pairs: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  const writeNumber = (number: number): void => {
     let rest = number;
-    for (; rest > 0x7f; rest >>>= 7) this.#bytes[this.length++] = (rest & 0x7f) | 0x80;
-    this.#bytes[this.length++] = rest;
+    for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    bytes.push(rest);
+  };
+  let before = 0;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const [text, occurrences] = [pairs[at] as number, pairs[at + 1] as number];
+    writeNumber((text - before) * 2 + (occurrences === 1 ? 0 : 1));
+    if (occurrences !== 1) writeNumber(occurrences);
+    before = text;
   }
+  return Uint8Array.from(bytes);
 }
-
-/** Bytes of a number of 32 bits. */
-const maxNumberLength = 5;
 
 function readPostings(bytes: Uint8Array): number[] {
   const pairs: number[] = [];
