@@ -1,18 +1,13 @@
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
-import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
 import { SqlParameters } from '../sql-filter.js';
 import { describeFilters } from '@quiver/devtools/stores';
 import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
-import { pgliteForTests, postgresForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 
-const postgresUrl = readTestVariable('QUIVER_POSTGRES_URL');
-const databases = [pgliteForTests(), ...(postgresUrl === undefined ? [] : [postgresForTests(postgresUrl)])];
-afterAll(() => Promise.all(databases.map((database) => database.close())));
-
-for (const database of databases) {
+for (const database of databasesForTests().databases) {
   describeFilters(
     `PgVector on ${database.name}`,
     async () => new PgVector(await database.open()),

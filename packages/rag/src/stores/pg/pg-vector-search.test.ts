@@ -2,11 +2,11 @@ import { Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
 import { Pool } from 'pg';
 import { registerTypes, toSql } from 'pgvector/pg';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
-import { databasesForTests, pgliteForTests } from './open-stores.fixture.js';
+import { databasesForTests } from './open-stores.fixture.js';
 
-const { databases, server, postgresUrl } = databasesForTests();
+const { databases, pglite: inProcess, server, postgresUrl } = databasesForTests();
 
 /** The same at each run. */
 function pseudoRandom(count: number, dimension: number): number[][] {
@@ -19,16 +19,14 @@ function pseudoRandom(count: number, dimension: number): number[][] {
 }
 
 it('settles a tie at the last place without comparing all rows', async () => {
-  const database = pgliteForTests();
-  const { pglite, schemaName = '' } = (await database.open()) as PgVectorOptions & { pglite: PGlite };
-  onTestFinished(() => database.close());
+  const { pglite, schemaName = '' } = (await inProcess.open()) as PgVectorOptions & { pglite: PGlite };
   await using store = new PgVector({ pglite, schemaName });
   await store.createIndex({ indexName: 'equal', dimension: 2 });
   const ids = Array.from({ length: 60 }, (_, n) => `m${n}`);
   await store.upsert({ indexName: 'equal', ids, vectors: ids.map(() => [1, 1]) });
   const query = { indexName: 'equal', queryVector: [1, 1], topK: 5 };
   await store.query(query);
-  const statements = vi.spyOn(pglite, 'query');
+  using statements = vi.spyOn(pglite, 'query');
   expect(await store.query(query)).toHaveLength(5);
   expect(statements).toHaveBeenCalledOnce();
   expect(await store.query({ ...query, exact: true })).toMatchObject(
