@@ -17,7 +17,7 @@ import {
   type OAuthStorage,
 } from '@quiver/mcp';
 import { describe, expect, test, vi } from 'vitest';
-import { afterTest } from '../../test/after-test.ts';
+import { afterTest, serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { startAuthorizationServer, type AuthorizationServer } from '../../test/oauth/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
@@ -237,25 +237,23 @@ describe('OAuth Protection', () => {
 
   test('Token Validation by introspection', async () => {
     const forms: string[] = [];
-    const endpoint = http.createServer(async (req, res) => {
+    const { origin } = await serveHttp(async (req, res) => {
       let body = '';
       for await (const chunk of req) body += String(chunk);
       forms.push(`${req.headers.authorization} ${body}`);
       const isActive = new URLSearchParams(body).get('token') === 'good';
       res.end(JSON.stringify({ active: isActive, aud: 'https://mcp.example.com/mcp', sub: 'ada', scope: 'mcp:read' }));
     });
-    await new Promise<void>((resolve) => endpoint.listen(0, resolve));
-    afterTest(() => endpoint.close());
 
     // Option 1: Token introspection (RFC 7662)
     const middleware = createOAuthMiddleware({
       oauth: {
         resource: 'https://mcp.example.com/mcp',
         authorizationServers: ['https://auth.example.com'],
-        validateToken: createIntrospectionValidator(
-          `http://localhost:${(endpoint.address() as AddressInfo).port}/oauth/introspect`,
-          { clientId: 'mcp-server', clientSecret: 'secret' },
-        ),
+        validateToken: createIntrospectionValidator(`${origin}/oauth/introspect`, {
+          clientId: 'mcp-server',
+          clientSecret: 'secret',
+        }),
       },
     });
 
@@ -302,30 +300,23 @@ async function outcomeOf(
 ): Promise<{ proceed: boolean; status: number; subject: unknown }> {
   let proceed = false;
   let subject: unknown;
-  const server = http.createServer(
+  const { origin } = await serveHttp(
     async (req: IncomingMessage & { auth?: { extra?: Record<string, unknown> } }, res) => {
       ({ proceed } = await middleware(req, res, new URL(req.url ?? '', 'https://mcp.example.com')));
       subject = req.auth?.extra?.['subject'];
       if (proceed) res.end();
     },
   );
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const { port } = server.address() as AddressInfo;
-  const { status } = await fetch(`http://localhost:${port}/mcp`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, connection: 'close' },
-    body: '{}',
-  });
-  server.close();
+  const headers = { authorization: `Bearer ${token}` };
+  const { status } = await fetch(`${origin}/mcp`, { method: 'POST', headers, body: '{}' });
   return { proceed, status, subject };
 }
 
 describe('Authentication Context of the v0 API', () => {
   test('a tool passes on the token of its caller, and reports a missing one', async () => {
-    const api = http.createServer((req, res) => res.end(JSON.stringify({ seen: req.headers.authorization })));
-    await new Promise<void>((resolve) => api.listen(0, resolve));
-    afterTest(() => api.close());
-    const base = `http://localhost:${(api.address() as AddressInfo).port}`;
+    const { origin: base } = await serveHttp((req, res) =>
+      res.end(JSON.stringify({ seen: req.headers.authorization })),
+    );
 
     const getData = createV0Tool({
       id: 'get-data',

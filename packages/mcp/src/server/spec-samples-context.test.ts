@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -7,7 +5,7 @@ import { createTool, type ElicitResult } from '@quiver/core/tools';
 import { MCPServer, type McpHttpServer } from '@quiver/mcp/server';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
-import { afterTest } from '../../test/after-test.ts';
+import { afterTest, serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { openSession, rpc, send, toRequest } from '../../test/clients/wire.ts';
 
@@ -70,12 +68,8 @@ describe('Authentication Context', () => {
       await server.startHTTP({ url, httpPath: '/mcp', req, res });
     });
 
-    const http = createServer(app).listen(0);
-    afterTest(
-      () => server.close({ grace: 100 }),
-      () => http.close(),
-    );
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const url = `${(await serveHttp(app)).origin}/mcp`;
+    afterTest(() => server.close({ grace: 100 }));
     const headers = { ...(await openSession(url, { authorization: 'Bearer t' })), authorization: 'Bearer t' };
     const { json } = await send(url, { headers, body: rpc('tools/call', { name: 'getUserData' }) });
     expect(JSON.parse(json.result.content[0].text)).toEqual({ userId: '123', email: 'test@test.com' });
@@ -83,11 +77,10 @@ describe('Authentication Context', () => {
 });
 
 test('Accessing Auth Data in Tools', async () => {
-  const api = createServer((req, res) => {
+  const { origin } = await serveHttp((req, res) => {
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ seen: req.headers.authorization }));
-  }).listen(0);
-  afterTest(() => api.close());
-  const data = `http://localhost:${(api.address() as AddressInfo).port}/api/data`;
+  });
+  const data = `${origin}/api/data`;
   const getData = createTool({
     id: 'get-data',
     description: 'Passes the token of the caller on',

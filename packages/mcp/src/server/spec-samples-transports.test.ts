@@ -1,7 +1,6 @@
 // The samples of the specification, section MCPServer, that start a server, each followed by a call of a client.
 import { randomUUID } from 'node:crypto';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { serve as serveWeb } from '@hono/node-server';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -11,7 +10,7 @@ import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp';
 import { toFetchResponse, toReqRes } from 'fetch-to-node';
 import { describe, expect, test } from 'vitest';
-import { afterTest } from '../../test/after-test.ts';
+import { afterTest, serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 
@@ -28,13 +27,7 @@ const create = (): MCPServer => {
 };
 
 async function listen(handle: (req: IncomingMessage, res: ServerResponse) => Promise<void>): Promise<string> {
-  const httpServer = http.createServer(handle);
-  await new Promise<void>((resolve) => httpServer.listen(0, '127.0.0.1', resolve));
-  afterTest(() => {
-    httpServer.closeAllConnections();
-    httpServer.close();
-  });
-  return `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`;
+  return (await serveHttp(handle)).origin;
 }
 
 /** Results of the official client of SDK 1. */

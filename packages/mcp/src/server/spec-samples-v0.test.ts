@@ -9,7 +9,7 @@ import { createTool } from '@quiver/core/compat';
 import { MCPServer } from '@quiver/mcp';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { expect, test } from 'vitest';
-import { afterTest } from '../../test/after-test.ts';
+import { afterTest, serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 
 async function connect(server: MCPServer, auth?: object): Promise<Client> {
@@ -128,9 +128,8 @@ test('Using Elicitation in Tools: options.elicitation and options.extra', async 
 });
 
 test('Authentication Context: options.extra carries the token and the signal', async () => {
-  const api = http.createServer((req, res) => res.end(JSON.stringify({ seen: req.headers.authorization }))).listen(0);
-  afterTest(() => api.close());
-  const data = `http://localhost:${(api.address() as AddressInfo).port}/api/data`;
+  const { origin } = await serveHttp((req, res) => res.end(JSON.stringify({ seen: req.headers.authorization })));
+  const data = `${origin}/api/data`;
   const getData = createTool({
     id: 'getData',
     description: 'Passes the token of the caller on',

@@ -1,17 +1,5 @@
 import { createTool, type ToolContext } from '@quiver/core/tools';
-import {
-  array,
-  assert,
-  asyncProperty,
-  boolean,
-  constant,
-  constantFrom,
-  nat,
-  oneof,
-  option,
-  record,
-  type Arbitrary,
-} from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TaskCaller } from '../../../test/clients/task-caller.ts';
 import { MCPServer } from '../../server/mcp-server.js';
@@ -19,20 +7,20 @@ import { MCPServer } from '../../server/mcp-server.js';
 const keys = ['a', 'b', 'input-1', 'a-2', '__proto__'] as const;
 
 /** The next step of the tool, or the next request of a client. */
-const step = oneof(
-  record({ tool: constant('ask' as const), key: option(constantFrom(...keys), { nil: undefined }) }),
-  record({ tool: constant('report' as const), progress: nat(9) }),
-  record({ tool: constant('finish' as const) }),
-  record({ tool: constant('throw' as const) }),
-  record({ tool: constant('roots' as const) }),
-  record({
-    method: constantFrom('tasks/get' as const, 'tasks/update' as const, 'tasks/cancel' as const),
-    isOwner: boolean(),
-    responds: constantFrom('first' as const, 'all' as const, 'unknown' as const),
-    isValid: boolean(),
+const step = fc.oneof(
+  fc.record({ tool: fc.constant('ask' as const), key: fc.option(fc.constantFrom(...keys), { nil: undefined }) }),
+  fc.record({ tool: fc.constant('report' as const), progress: fc.nat(9) }),
+  fc.record({ tool: fc.constant('finish' as const) }),
+  fc.record({ tool: fc.constant('throw' as const) }),
+  fc.record({ tool: fc.constant('roots' as const) }),
+  fc.record({
+    method: fc.constantFrom('tasks/get' as const, 'tasks/update' as const, 'tasks/cancel' as const),
+    isOwner: fc.boolean(),
+    responds: fc.constantFrom('first' as const, 'all' as const, 'unknown' as const),
+    isValid: fc.boolean(),
   }),
 );
-type ToolStep = Exclude<typeof step extends Arbitrary<infer Step> ? Step : never, { method: unknown }>;
+type ToolStep = Exclude<typeof step extends fc.Arbitrary<infer Step> ? Step : never, { method: unknown }>;
 
 /** A tool that takes its steps from the test. */
 class SteppedTool {
@@ -97,8 +85,8 @@ function expectFollows(before: State, after: State, gone: Set<string>): void {
 }
 
 test('no sequence of steps of the tool and requests of two callers leads to an invalid state', async () => {
-  await assert(
-    asyncProperty(array(step, { maxLength: 14 }), async (steps) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
       const tool = new SteppedTool();
       const job = createTool({ id: 'job', description: 'Steps', mcp: { task: 'optional' }, execute: tool.execute });
       const server = new MCPServer({ name: 'States', version: '1.0.0', tools: { job } });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 import { createServerState } from '../create-server-state.js';
 import { MCPServer } from '../mcp-server.js';
@@ -26,13 +26,13 @@ const config = { name: 'Closed', version: '1.0.0', tools };
 
 test('a body that arrives after the end runs nothing', async () => {
   const server = new MCPServer(config);
-  const http = createServer((req, res) => {
+  const { http, port } = await serveHttp((req, res) => {
     void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
-  }).listen(0);
+  });
   const { headers, body } = modern('tools/call', { name: 'count' });
   const text = JSON.stringify(body);
   const head = { host: 'localhost', 'content-type': 'application/json', 'content-length': text.length, ...headers };
-  const socket = connect((http.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${String(value)}`);
   socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
   await once(http, 'request');
@@ -42,8 +42,6 @@ test('a body that arrives after the end runs nothing', async () => {
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1.1 503 /);
   expect(runs).toBe(before);
-  socket.destroy();
-  http.close();
 });
 
 test.each([
