@@ -56,7 +56,7 @@ async function setUp(
   });
   const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
   const client = new MCPClient({ id: crypto.randomUUID(), servers: { mcp: { url: mcp.url, fetch } } });
-  afterTest(() => client.disconnect(), mcp.close, oidc.close);
+  afterTest(() => client.disconnect(), oidc.close);
   return {
     oidc,
     mcp,
@@ -150,7 +150,7 @@ describe('with oidc-provider', () => {
     const start = (): Promise<ProtectedServer> =>
       startProtectedServer({ authorizationServers: [oidc.issuer], validateToken: validators.jwt(oidc.issuer) });
     const [mine, other] = [await start(), await start()];
-    afterTest(mine.close, other.close, oidc.close);
+    afterTest(oidc.close);
     resources.push(mine.url, other.url);
     const provider = createClientCredentialsProvider({
       clientId: 'bot',

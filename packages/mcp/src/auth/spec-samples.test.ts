@@ -31,7 +31,6 @@ async function protect(): Promise<{ as: AuthorizationServer; mcp: ProtectedServe
     authorizationServers: [as.issuer],
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada' }),
   });
-  afterTest(mcp.close, as.close);
   return { as, mcp };
 }
 

@@ -1,16 +1,12 @@
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { MCPClient } from './index.js';
+import { clientOf } from '../../test/clients/client-of.ts';
 
 describe('the message of a program that crashed', () => {
   const connect = async (script: string): Promise<{ message: string; stderr: string | undefined }> => {
-    const mcp = new MCPClient({ servers: { it: { command: process.execPath, args: ['-e', script] } } });
-    try {
-      const { errors } = await mcp.listToolsWithErrors();
-      return { message: errors['it'] ?? '', stderr: mcp.getServerStderr('it') };
-    } finally {
-      await mcp.disconnect();
-    }
+    const mcp = clientOf({ it: { command: process.execPath, args: ['-e', script] } });
+    const { errors } = await mcp.listToolsWithErrors();
+    return { message: errors['it'] ?? '', stderr: mcp.getServerStderr('it') };
   };
 
   test('names the first error in one line, and the rest is in getServerStderr()', async () => {
@@ -65,17 +61,9 @@ describe('the message of a program that crashed', () => {
   });
 
   test('quotes what a program that does not respond wrote', async () => {
-    const mcp = new MCPClient({
-      servers: {
-        it: {
-          command: process.execPath,
-          args: ['-e', `console.error('Ok to proceed? (y)'); setInterval(() => {}, 1000)`],
-          connectTimeout: 2000,
-        },
-      },
-    });
+    const args = ['-e', `console.error('Ok to proceed? (y)'); setInterval(() => {}, 1000)`];
+    const mcp = clientOf({ it: { command: process.execPath, args, connectTimeout: 2000 } });
     const { errors } = await mcp.listToolsWithErrors();
-    await mcp.disconnect();
     expect(errors['it']).toMatch(
       /no response within 2000 ms; raise `connectTimeout` if it needs longer\. It wrote: Ok to proceed\? \(y\)\.$/,
     );

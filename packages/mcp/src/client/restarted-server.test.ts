@@ -27,10 +27,7 @@ async function start(port = 0): Promise<{ port: number; url: string; stop: () =>
 }
 
 describe.each(['legacy', 'modern'] as const)('a server that restarts on its port, in the %s era', (protocol) => {
-  const connect = (url: string, options: object = {}): MCPClient => {
-    const client = clientOf({ s: { url, protocol, ...options } });
-    return client;
-  };
+  const connect = (url: string, options: object): MCPClient => clientOf({ s: { url, protocol, ...options } });
 
   test('receives the calls that it refused', async () => {
     const first = await start();

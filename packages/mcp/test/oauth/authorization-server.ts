@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server, ServerResponse } from 'node:http';
+import { serveHttp } from '../after-test.ts';
 
 /** Settings that make the server fail in a test. */
 export interface AuthorizationServerKnobs {
@@ -16,6 +16,7 @@ export interface AuthorizationServerKnobs {
 
 export interface AuthorizationServer {
   issuer: string;
+  http: Server;
   knobs: AuthorizationServerKnobs;
   /** Valid access tokens, with their scopes. */
   active: Map<string, string[]>;
@@ -28,10 +29,9 @@ export interface AuthorizationServer {
   familyRevoked: boolean;
   /** Answers every further token request, as JSON. */
   answer(status: number, body: string): void;
-  close(): Promise<void>;
 }
 
-/** An authorization server on loopback: PKCE, registration, rotation with reuse detection. Stores every request. */
+/** An authorization server on loopback, until the test is over: PKCE, registration, rotation with reuse detection. Stores every request. */
 export async function startAuthorizationServer(knobs: AuthorizationServerKnobs = {}): Promise<AuthorizationServer> {
   const codes = new Map<string, { challenge: string; scope: string }>();
   const refreshTokens = new Map<string, string>();
@@ -72,7 +72,7 @@ export async function startAuthorizationServer(knobs: AuthorizationServerKnobs =
     used.add(presented);
     return issue(res, scope, randomUUID());
   };
-  const server = createServer(async (req, res) => {
+  const { http, origin: issuer } = await serveHttp(async (req, res) => {
     let body = '';
     for await (const chunk of req) body += String(chunk);
     const url = new URL(req.url ?? '/', self.issuer);
@@ -116,10 +116,10 @@ export async function startAuthorizationServer(knobs: AuthorizationServerKnobs =
     return void res.writeHead(404).end();
   });
   // A test that waits for the machine must not find its idle connection closed.
-  server.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  http.keepAliveTimeout = 600_000;
   const self: AuthorizationServer = {
-    issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    issuer,
+    http,
     knobs,
     active: new Map(),
     tokenRequests: [],
@@ -132,10 +132,6 @@ export async function startAuthorizationServer(knobs: AuthorizationServerKnobs =
         res.writeHead(status, { 'content-type': 'application/json' }).end(body);
         return true;
       };
-    },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
   return self;

@@ -7,7 +7,6 @@ import {
   type MCPOAuthClientProviderOptions,
 } from '@quiver/mcp/auth';
 import { expect } from 'vitest';
-import { afterTest } from '../after-test.ts';
 import {
   startAuthorizationServer,
   type AuthorizationServer,
@@ -56,7 +55,6 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
       return scopes ? { valid: true, subject: 'ada', scopes } : { valid: false, error: 'invalid_token' };
     },
   });
-  afterTest(mcp.close, as.close);
   const shown: URL[] = [];
   const storage = new InMemoryOAuthStorage();
   const stage: Stage = {

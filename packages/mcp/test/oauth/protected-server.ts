@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { createOAuthMiddleware, type OAuthMiddlewareOptions } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
+import { afterTest, serveHttp } from '../after-test.ts';
 
 type OAuthServerOptions = OAuthMiddlewareOptions['oauth'];
 
@@ -11,11 +10,9 @@ export interface ProtectedServer {
   origin: string;
   /** Errors and warnings that were logged. */
   logged: string[];
-  http: Server;
-  close(): Promise<void>;
 }
 
-/** A real MCP server behind the middleware, as the documentation shows it; `whoami` returns what a tool knows of its caller. */
+/** A real MCP server behind the middleware, until the test is over, as the documentation shows it; `whoami` returns what a tool knows of its caller. */
 export async function startProtectedServer(
   oauth: Omit<OAuthServerOptions, 'resource' | 'authorizationServers'> & Partial<OAuthServerOptions>,
   options: Partial<Omit<OAuthMiddlewareOptions, 'oauth'>> = {},
@@ -58,7 +55,8 @@ export async function startProtectedServer(
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
   let middleware: ReturnType<typeof createOAuthMiddleware> | undefined;
-  const http = createServer(async (req, res) => {
+  afterTest(() => server.close());
+  const { http, port } = await serveHttp(async (req, res) => {
     let url: URL;
     try {
       url = new URL(req.url ?? '/', 'http://localhost');
@@ -71,8 +69,7 @@ export async function startProtectedServer(
   });
   // A test that waits for the machine must not find its idle connection closed.
   http.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const origin = `http://localhost:${(http.address() as AddressInfo).port}`;
+  const origin = `http://localhost:${port}`;
   middleware = createOAuthMiddleware({
     oauth: { resource: `${origin}/mcp`, authorizationServers: ['https://auth.example.com'], ...oauth },
     logger: { debug: log, info: log, warn: log, error: log },
@@ -82,11 +79,5 @@ export async function startProtectedServer(
     url: `${origin}/mcp`,
     origin,
     logged,
-    http,
-    close: async () => {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-      await server.close();
-    },
   };
 }

@@ -7,7 +7,6 @@ import type {
 } from '@modelcontextprotocol/client';
 import { createOAuthFetch, finishAuthorization, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { expect, it, vi } from 'vitest';
-import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { clientMetadata, readCallback, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
@@ -104,7 +103,6 @@ it('gives a provider no undefined members to store', async () => {
 it('sends the refresh token of a provider that stores no issuer to no other authorization server', async () => {
   const { as, mcp, call } = await setUp();
   const evil = await startAuthorizationServer();
-  afterTest(evil.close);
   class OldProvider extends SdkProvider {
     override saveTokens({ issuer: _, ...tokens }: StoredOAuthTokens): void {
       super.saveTokens(tokens);

@@ -32,7 +32,7 @@ async function setUp(toolScopes: Record<string, string[]> = {}) {
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: as.active.get(token) ?? [] }),
   });
   const folder = await mkdtemp(join(tmpdir(), 'quiver-oauth-'));
-  afterTest(mcp.close, as.close, () => rm(folder, { recursive: true }));
+  afterTest(() => rm(folder, { recursive: true }));
   const path = join(folder, 'tokens.json');
   const redirectUrl = `http://localhost:${await freePort()}/callback`;
   const shown: URL[] = [];

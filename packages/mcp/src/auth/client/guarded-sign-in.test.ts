@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { createClientCredentialsProvider, createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { afterTest } from '../../../test/after-test.ts';
 import { clientMetadata, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
@@ -39,7 +38,6 @@ describe('createOAuthFetch', () => {
         authorizationServers: [issuer],
         validateToken: () => ({ valid: false }),
       });
-      afterTest(moved.close);
       const fetched: string[] = [];
       const fetch = createOAuthFetch({
         provider: provider(),

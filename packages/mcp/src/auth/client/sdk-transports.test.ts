@@ -4,7 +4,6 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { expect, it } from 'vitest';
-import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer } from '../../../test/oauth/authorization-server.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
@@ -53,7 +52,6 @@ it.each(cases)('signs in to a server through SDK $version, bound to it: $isBound
     authorizationServers: [as.issuer],
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada' }),
   });
-  afterTest(mcp.close, as.close);
   const shown: URL[] = [];
   const provider = new MCPOAuthClientProvider({
     redirectUrl,

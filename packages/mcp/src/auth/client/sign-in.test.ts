@@ -1,6 +1,5 @@
 import { createOAuthFetch } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
-import { afterTest } from '../../../test/after-test.ts';
 import { startAuthorizationServer, type AuthorizationServerKnobs } from '../../../test/oauth/authorization-server.ts';
 import { redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
@@ -74,7 +73,6 @@ describe('signing in', () => {
       metadata: (found) => ({ ...found, authorization_response_iss_parameter_supported: false }),
     });
     const evil = await startAuthorizationServer();
-    afterTest(evil.close);
     const { user } = await begin({ clientMetadataUrl: 'https://app.example.com/client.json' });
     const found = await user.discoveryState();
     const metadata = {
@@ -138,13 +136,11 @@ describe('signing in', () => {
   it('never shows one server the registration or the tokens of another', async () => {
     const first = await setUpSignedIn();
     const second = await startAuthorizationServer();
-    afterTest(second.close);
     const moved = await startProtectedServer({
       authorizationServers: [second.issuer],
       resource: first.mcp.url,
       validateToken: () => ({ valid: false }),
     });
-    afterTest(moved.close);
     const { port } = new URL(moved.url);
     const fetch = createOAuthFetch({
       provider: first.user,

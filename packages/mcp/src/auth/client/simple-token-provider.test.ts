@@ -1,7 +1,7 @@
 import { createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
-import { MCPClient } from '@quiver/mcp/client';
 import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 describe('createSimpleTokenProvider', () => {
   it('sends its token, and reports whether it has expired', async () => {
@@ -18,31 +18,29 @@ describe('createSimpleTokenProvider', () => {
     const { as, mcp } = await setUp();
     as.active.set('given', ['mcp:read']);
     const authProvider = createSimpleTokenProvider('given', { redirectUrl, clientMetadata });
-    const client = new MCPClient({ id: 'simple', servers: { mcp: { url: mcp.url, authProvider } } });
+    const client = clientOf({ mcp: { url: mcp.url, authProvider } });
     expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
-    await client.disconnect();
   });
 
   it('reports the rejected token and the host at which the sign-in failed', async () => {
     const { as, mcp } = await setUp();
-    await as.close();
+    as.http.closeAllConnections();
+    as.http.close();
     const authProvider = createSimpleTokenProvider('wrong', { redirectUrl, clientMetadata });
-    const client = new MCPClient({ id: 'refused', servers: { mcp: { url: mcp.url, authProvider } } });
+    const client = clientOf({ mcp: { url: mcp.url, authProvider } });
     const { errors } = await client.listToolsWithErrors();
     expect(errors['mcp']).toContain('was refused or has expired. Cannot fetch the OAuth metadata of');
     expect(errors['mcp']).toContain(`${new URL(as.issuer).origin} (ECONNREFUSED)`);
     expect(errors['mcp']).not.toContain('wrong');
-    await client.disconnect();
   });
 
   it('is optional: a provider without tokens signs in and serves', async () => {
     const { mcp, provider, signIn, as } = await setUp();
     const authProvider = provider();
-    const client = new MCPClient({ id: 'sign-in', servers: { mcp: { url: mcp.url, authProvider } } });
+    const client = clientOf({ mcp: { url: mcp.url, authProvider } });
     expect(Object.keys((await client.listToolsWithErrors()).errors)).toEqual(['mcp']);
     await signIn(authProvider);
     expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
     expect(as.tokenRequests).toHaveLength(1);
-    await client.disconnect();
   });
 });

@@ -4,14 +4,8 @@ import { createStaticTokenValidator, createOAuthMiddleware } from '@quiver/mcp/a
 import { MCPServer } from '@quiver/mcp/server';
 import { describe, expect, it } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { startProtectedServer as start } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
-
-const start: typeof startProtectedServer = async (oauth, options) => {
-  const server = await startProtectedServer(oauth, options);
-  afterTest(() => server.close());
-  return server;
-};
 
 const validateToken = createStaticTokenValidator([
   { token: 'good', subject: 'ada', scopes: ['mcp:read'] },

@@ -2,15 +2,9 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { createJwtValidator, createWebOAuth, type TokenValidationResult } from '@quiver/mcp/auth';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { afterTest, serveHttp } from '../../../test/after-test.ts';
-import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
+import { serveHttp } from '../../../test/after-test.ts';
+import { startProtectedServer as start } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
-
-const start: typeof startProtectedServer = async (oauth, options) => {
-  const server = await startProtectedServer(oauth, options);
-  afterTest(() => server.close());
-  return server;
-};
 
 async function statusOf(url: string, token: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };

@@ -2,7 +2,8 @@ import { createTool } from '@quiver/core/tools';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { MCPServer } from '../../server/mcp-server.js';
-import { getToolResult, MCPClient, RemoteToolError } from '../index.js';
+import { clientOf } from '../../../test/clients/client-of.ts';
+import { getToolResult, RemoteToolError, type MCPClient } from '../index.js';
 
 interface Weather {
   forecast: { input: { city: string; days?: number }; output: { celsius: number } };
@@ -23,12 +24,8 @@ function startClient(): MCPClient {
   });
   const text = createTool({ id: 'text', description: 'Text', execute: async () => 'sunny' });
   const server = new MCPServer({ name: 'weather', version: '1', tools: { forecast, text, constructor: text } });
-  const mcp = new MCPClient({ id: `typed ${Math.random()}`, servers: { weather: server } });
-  onTestFinished(async () => {
-    await mcp.disconnect();
-    await server.close();
-  });
-  return mcp;
+  onTestFinished(() => server.close());
+  return clientOf({ weather: server });
 }
 
 test('a method returns the structured content of its tool, which leads to the whole result', async () => {
