@@ -33,7 +33,7 @@ export function createNodeSend(options?: AgentOptions): Send {
         headers,
         agent,
       });
-      call.onCancel = () => request.destroy();
+      call.onCancel(() => request.destroy());
       let isAnswered = false;
       request.on('response', (message) => {
         isAnswered = true;

@@ -13,8 +13,7 @@ export class HttpCall {
   /** Request context of the call that the request belongs to. Requests of the connection itself have none. */
   readonly requestContext: AnyRequestContext | undefined;
   isCanceled = false;
-  /** Set by a {@link Send}: ends the request, also while its response is read. */
-  onCancel: (() => void) | undefined = undefined;
+  #end: (() => void) | undefined;
 
   constructor(
     method: HttpCall['method'],
@@ -28,9 +27,14 @@ export class HttpCall {
     this.requestContext = requestContext;
   }
 
+  /** @param end - ends the request, also while its response is read */
+  onCancel(end: () => void): void {
+    this.#end = end;
+  }
+
   cancel(): void {
     this.isCanceled = true;
-    this.onCancel?.();
+    this.#end?.();
   }
 }
 
@@ -80,7 +84,7 @@ export type ContextualFetch = (
 export function fromFetch(fetch: ContextualFetch, init: RequestInit = {}): Send {
   return async (url, call) => {
     const controller = new AbortController();
-    call.onCancel = () => controller.abort();
+    call.onCancel(() => controller.abort());
     const { method, body, requestContext } = call;
     const response = await fetch(
       url,

@@ -80,36 +80,10 @@ export interface InFlight {
   readonly isHeld: boolean;
 }
 
-/**
- * Set of work in flight. A table of a `Set` refers to the one that replaces it: once V8 has moved a table to its old generation, it moves
- * all members that come later there, with everything that belongs to their requests, until the next full collection.
- */
-export class WorkInFlight<Work extends InFlight> {
-  readonly #works: Work[] = [];
-
-  get size(): number {
-    return this.#works.length;
-  }
-
-  get heldCount(): number {
-    return this.#works.filter(({ isHeld }) => isHeld).length;
-  }
-
-  add(work: Work): void {
-    this.#works.push(work);
-  }
-
-  delete(work: Work): void {
-    const at = this.#works.lastIndexOf(work);
-    if (at === -1) return;
-    const last = this.#works.pop() as Work;
-    if (last !== work) this.#works[at] = last;
-  }
-
-  /** Iterates over a copy: work may end while it is visited. */
-  [Symbol.iterator](): IterableIterator<Work> {
-    return [...this.#works].values();
-  }
+export function countHeld(inFlight: Iterable<InFlight>): number {
+  let count = 0;
+  for (const { isHeld } of inFlight) if (isHeld) count += 1;
+  return count;
 }
 
 /** Settles when a condition holds, or after the timeout. */

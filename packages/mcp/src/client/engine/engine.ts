@@ -1,5 +1,6 @@
 import { traceChannels, type McpTraceEvent } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/types.js';
+import { ActiveSet } from '../../active-set.js';
 import { metaKeys } from '../../protocol/constants.js';
 import {
   isObject,
@@ -54,9 +55,9 @@ export class Engine implements Receiver {
   server: ServerFacts = {};
   readonly channel: Channel;
   readonly #options: EngineOptions;
-  readonly #calls = new Set<Call>();
-  /** Calls whose message has no response yet, by its id. */
-  readonly #waiting = new Map<number, Call>();
+  readonly #calls = new ActiveSet<Call>();
+  /** Calls whose message has no response yet. */
+  readonly #waiting = new ActiveSet<Call>();
   #progress: Map<string, Call> | undefined;
   readonly #clocks = new RequestClocks();
   readonly #responder: Responder;
@@ -146,7 +147,7 @@ export class Engine implements Receiver {
         event.protocolVersion = this.server.protocolVersion;
       }
       this.#calls.delete(call);
-      if (this.#waiting.get(call.id) === call) this.#waiting.delete(call.id);
+      this.#waiting.delete(call);
       this.#clocks.stop(call.clock);
       if (onAbort) signal.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
@@ -208,27 +209,27 @@ export class Engine implements Receiver {
       this.#options.application.onMessage?.(incoming.message);
     } else {
       const error = new TypeError('The server sent a message that is not a JSON-RPC message.');
-      const call = isObject(value) && !('method' in value) ? this.#take(this.#idOf(value['id'])) : undefined;
+      const call = isObject(value) && !('method' in value) ? this.#take(value['id']) : undefined;
       if (call) call.reject(error);
       else this.#options.onError(error);
     }
   }
 
   /** Some servers return a number as text. */
-  #idOf(id: unknown): number | undefined {
+  #callOf(id: unknown): Call | undefined {
     const number = typeof id === 'string' ? Number(id) : id;
-    return this.#waiting.has(number as number) ? (number as number) : undefined;
+    return this.#waiting.find((call) => call.id === number);
   }
 
-  #take(id: number | undefined): Call | undefined {
-    const call = this.#waiting.get(id as number);
-    this.#waiting.delete(id as number);
+  #take(id: unknown): Call | undefined {
+    const call = this.#callOf(id);
+    if (call) this.#waiting.delete(call);
     return call;
   }
 
   /** Settles the request of a response. Drops late, unknown and repeated responses. */
   #settle({ id, result, error, httpStatus }: JsonRpcResponse & { httpStatus?: number }): void {
-    const call = this.#take(this.#idOf(id));
+    const call = this.#take(id);
     if (!call || result) return call?.resolve(result as Params);
     const { code, message, data } = error as Params;
     if (!Number.isInteger(code) || typeof message !== 'string')
@@ -269,7 +270,7 @@ export class Engine implements Receiver {
       call.cancel = undefined;
       call.resolve = resolve;
       call.reject = reject;
-      this.#waiting.set(id, call);
+      this.#waiting.add(call);
       const sent = this.channel.send({ jsonrpc: '2.0', id, method: call.method, params }, call);
       sent?.catch((error: unknown) => this.#take(id)?.reject(error));
     });
@@ -302,7 +303,7 @@ export class Engine implements Receiver {
         clearTimeout(timer);
         resolve(received);
       };
-      this.#waiting.set(id, { ...call, resolve: settle, reject: () => settle() });
+      this.#waiting.add({ ...call, resolve: settle, reject: () => settle() });
     }).finally(() => this.release());
   }
 
@@ -345,7 +346,7 @@ export class Engine implements Receiver {
     } else if (method === 'notifications/subscriptions/acknowledged') {
       const id = isObject(params['_meta']) ? params['_meta'][metaKeys.subscriptionId] : undefined;
       const honored = isObject(params['notifications']) ? params['notifications'] : {};
-      const call = this.#waiting.get(Number(id));
+      const call = this.#callOf(id);
       if (!call?.options.onAcknowledged) return;
       call.clock.expiresAt = Number.POSITIVE_INFINITY;
       call.options.onAcknowledged(honored as SubscriptionFilter);
@@ -358,7 +359,7 @@ export class Engine implements Receiver {
 
   /** Returns the call that a request of the server belongs to: the one on whose stream it arrived. */
   #findCall(requestId: RequestId | undefined): Call | undefined {
-    return requestId === undefined ? this.#responder.findCall() : this.#waiting.get(requestId as number);
+    return requestId === undefined ? this.#responder.findCall() : this.#callOf(requestId);
   }
 
   #finish(error: unknown): void {
@@ -367,8 +368,8 @@ export class Engine implements Receiver {
     this.#endSession?.(error);
     this.#clocks.close();
     this.#responder.close(error);
-    for (const call of [...this.#calls, ...this.#waiting.values()]) call.reject(error);
-    this.#waiting.clear();
+    for (const call of [...this.#calls, ...this.#waiting]) call.reject(error);
+    for (const call of this.#waiting) this.#waiting.delete(call);
   }
 }
 

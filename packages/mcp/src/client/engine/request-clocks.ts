@@ -1,3 +1,4 @@
+import { ActiveSet } from '../../active-set.js';
 import { toTimerDelay } from '../../monotonic-now.js';
 
 /** Time limit of one request. */
@@ -15,7 +16,7 @@ export interface RequestClock {
 
 /** Time limits of the requests of one connection. One timer serves all: one for each adds a fifth to the cost of a call over stdio. */
 export class RequestClocks {
-  readonly #running = new Set<RequestClock>();
+  readonly #running = new ActiveSet<RequestClock>();
   /** Number of reasons for which all clocks are paused. */
   #pauses = 0;
   #isClosed = false;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isQuiverError, traceChannels, untilAborted } from '@quiver/core';
+import type { ActiveSet } from '../../active-set.js';
 import { errorCodes } from '../../protocol/constants.js';
 import {
   isObject,
@@ -39,14 +40,14 @@ export class Responder {
   readonly #engine: Engine;
   readonly #options: EngineOptions;
   /** Calls in progress. */
-  readonly #calls: ReadonlySet<Call>;
+  readonly #calls: ActiveSet<Call>;
   readonly #clocks: RequestClocks;
   readonly #responding = new Map<RequestId, AbortController>();
   /** Callers whose calls ended before their response. Their tools may continue, and ask. */
   readonly #abandoned = new Set<unknown>();
   #abandonedUntil = 0;
 
-  constructor(engine: Engine, options: EngineOptions, calls: ReadonlySet<Call>, clocks: RequestClocks) {
+  constructor(engine: Engine, options: EngineOptions, calls: ActiveSet<Call>, clocks: RequestClocks) {
     this.#engine = engine;
     this.#options = options;
     this.#calls = calls;

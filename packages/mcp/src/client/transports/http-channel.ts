@@ -1,3 +1,4 @@
+import { ActiveSet } from '../../active-set.js';
 import { readEvents } from '../../http/read-events.js';
 import { followRedirects, redirectTarget } from '../../http/redirects.js';
 import { HttpCall, mediaTypeOf, type HttpResponse } from '../../http/send.js';
@@ -38,7 +39,7 @@ export abstract class HttpConnection {
   protected isServerPassive = false;
   protected isClosed = false;
   /** Requests, and pauses between them, in progress. */
-  protected readonly running: Set<{ cancel(): void }> = new Set();
+  protected readonly running: ActiveSet<{ cancel(): void }> = new ActiveSet();
 
   constructor(options: HttpOptions) {
     this.options = options;
@@ -72,10 +73,12 @@ export abstract class HttpConnection {
     { url, send }: Pick<HttpOptions, 'url' | 'send'> = this.options,
   ): Promise<Result> {
     const { headers, followsRedirects } = this.options;
-    sending.cancel = () => {
+    const cancel = (): void => {
       sending.isCanceled = true;
       call.cancel();
     };
+    // V8 would put a function that is written here into its old generation.
+    sending.cancel = cancel;
     this.running.add(call);
     try {
       const added = typeof headers === 'function' ? await headers({ requestContext: call.requestContext }) : headers;

@@ -1,3 +1,4 @@
+import { ActiveSet } from '../../active-set.js';
 import { classifyEra, requireLegacyBatch } from '../../protocol/classify-era.js';
 import {
   errorText,
@@ -12,7 +13,7 @@ import { invalidRequest } from '../../protocol/protocol-error.js';
 import { LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { callInterrupted, until, WorkInFlight } from '../lifecycle.js';
+import { callInterrupted, countHeld, until } from '../lifecycle.js';
 import { LegacySession, type SessionOptions, type Work } from '../client/legacy-session.js';
 import { Caller } from '../caller.js';
 import type { ResponseChannel } from '../response-channel.js';
@@ -30,7 +31,7 @@ export interface ConnectionOptions extends Omit<SessionOptions, 'isStateless'> {
 export class Connection extends LegacySession implements ResponseChannel {
   readonly #server: ServerState;
   readonly #write: (messageText: string) => void;
-  readonly #messages = new WorkInFlight<Work>();
+  readonly #messages = new ActiveSet<Work>();
   #isOpen = true;
 
   constructor({ server, write, maxRequests, transport }: ConnectionOptions) {
@@ -84,7 +85,7 @@ export class Connection extends LegacySession implements ResponseChannel {
   }
 
   get inFlightCount(): number {
-    return this.#messages.size - this.#messages.heldCount;
+    return this.#messages.size - countHeld(this.#messages);
   }
 
   /** Ends requests that have no end of their own, waits for the others, answers those that remain with an error, and closes. */

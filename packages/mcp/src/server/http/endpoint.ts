@@ -1,4 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
+import { ActiveSet } from '../../active-set.js';
 import { classifyEra, requireLegacyBatch } from '../../protocol/classify-era.js';
 import { LEGACY_VERSIONS } from '../../protocol/constants.js';
 import {
@@ -14,7 +15,7 @@ import { unref } from '../../unref.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { Lifecycle, serverClosed, until, untilEmpty, WorkInFlight, type Transport } from '../lifecycle.js';
+import { countHeld, Lifecycle, serverClosed, until, untilEmpty, type Transport } from '../lifecycle.js';
 import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/tool-access.js';
@@ -41,7 +42,7 @@ export class HttpEndpoint implements Transport {
   readonly sessions: SessionStore;
   readonly lifecycle: Lifecycle;
   readonly authentication: Authentication;
-  readonly pending: WorkInFlight<ResponseWriter> = new WorkInFlight();
+  readonly pending: ActiveSet<ResponseWriter> = new ActiveSet();
   #isUsed = false;
   /** Requests that are being handled, from the arrival of their headers. */
   #handling = 0;
@@ -68,7 +69,7 @@ export class HttpEndpoint implements Transport {
   }
 
   get inFlight(): number {
-    return this.#handling - this.pending.heldCount;
+    return this.#handling - countHeld(this.pending);
   }
 
   /** Whether clients may send the responses of their users, and no other instance can take them. Not longer than calls are in flight. */
