@@ -23,17 +23,13 @@ export type FromWorker =
 
 /** An error as data. Clones of errors lose their code and their class. */
 export interface SerializedError {
-  type: 'error' | 'quiver error';
+  isQuiver: boolean;
   name: string;
   message: string;
-  stack?: string | undefined;
-  more: ErrorData;
-}
-
-interface ErrorData {
-  code?: string | undefined;
-  details?: Record<string, unknown> | undefined;
-  cause?: SerializedError | undefined;
+  stack: string | undefined;
+  code: string | undefined;
+  details: Record<string, unknown> | undefined;
+  cause: SerializedError | undefined;
 }
 
 /** Causes of causes are kept up to this depth. */
@@ -43,28 +39,29 @@ export function serializeError(thrown: unknown, depth = 0): SerializedError {
   const { name, stack, code, cause } = (thrown instanceof Error ? thrown : {}) as Error & { code?: unknown };
   const isQuiver = isQuiverError(thrown);
   return {
-    type: isQuiver ? 'quiver error' : 'error',
+    isQuiver,
     name: typeof name === 'string' ? name : 'Error',
     message: toErrorMessage(thrown),
     stack: typeof stack === 'string' ? stack : undefined,
-    more: {
-      code: typeof code === 'string' ? code : undefined,
-      details: isQuiver ? thrown.details : undefined,
-      cause: cause === undefined || depth >= maxCauses ? undefined : serializeError(cause, depth + 1),
-    },
+    code: typeof code === 'string' ? code : undefined,
+    details: isQuiver ? thrown.details : undefined,
+    cause: cause === undefined || depth >= maxCauses ? undefined : serializeError(cause, depth + 1),
   };
 }
 
-export function deserializeError(plain: SerializedError): unknown {
-  const { name, message, stack, more } = plain;
-  const cause = more.cause && deserializeError(more.cause);
-  const error =
-    plain.type === 'quiver error'
-      ? new QuiverError(more.code ?? '', message, { cause, ...(more.details && { details: more.details }) })
-      : Object.assign(new Error(message, cause === undefined ? {} : { cause }), {
-          name,
-          ...(more.code !== undefined && { code: more.code }),
-        });
+export function deserializeError({
+  isQuiver,
+  name,
+  message,
+  stack,
+  code,
+  details,
+  ...plain
+}: SerializedError): unknown {
+  const cause = plain.cause && deserializeError(plain.cause);
+  const error = isQuiver
+    ? new QuiverError(code ?? '', message, { cause, ...(details && { details }) })
+    : Object.assign(new Error(message, cause === undefined ? {} : { cause }), { name, ...(code && { code }) });
   if (stack !== undefined) error.stack = stack;
   return error;
 }
