@@ -4,6 +4,7 @@ import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { afterTest } from '../../../test/after-test.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { openSharedStore } from '../../../test/stores/shared-tasks.ts';
 import { initializeParams, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
@@ -45,7 +46,6 @@ for (const [service, open, isAvailable] of stores) {
   describe.skipIf(!isAvailable)(`an instance that closes, with ${service}`, () => {
     let a: Instance;
     let b: Instance;
-    let clients: MCPClient[];
     let finish: Map<string, () => void>;
 
     async function start(): Promise<Instance> {
@@ -85,14 +85,12 @@ for (const [service, open, isAvailable] of stores) {
     }
 
     beforeEach(async () => {
-      clients = [];
       finish = new Map();
       a = await start();
       b = await start();
     });
     afterEach(async () => {
       for (const end of finish.values()) end();
-      await Promise.all(clients.map((client) => client.disconnect()));
       await Promise.all([a, b].map(({ server }) => server.close({ grace: 0 })));
       for (const key of await b.store.store.keys('')) await b.store.store.delete(key);
       await Promise.all([a, b].map(({ store }) => store.close()));
@@ -168,7 +166,10 @@ for (const [service, open, isAvailable] of stores) {
       const [first, second] = [a, b].map(
         ({ url }, index) => new MCPClient({ id: `${service} ${index}`, servers: { it: { url, protocol: 'modern' } } }),
       ) as [MCPClient, MCPClient];
-      clients.push(first, second);
+      afterTest(
+        () => first.disconnect(),
+        () => second.disconnect(),
+      );
       const handle = await first.tasks.start({ serverName: 'it', name: 'report', args: { key: 'x' } });
       expect(a.server.health().tasks).toBe(1);
       await a.server.close({ grace: 0 });

@@ -1,15 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { isLongRun } from '../../../../../scripts/test-variable.ts';
 import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
-
-const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
-});
 
 interface Program {
   readonly child: ChildProcess;
@@ -22,7 +18,7 @@ interface Program {
 async function start(mode: string): Promise<Program> {
   const { command, args } = commandFor('lifetime-server.ts', mode);
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
-  started.push(child);
+  afterTest(() => child.kill('SIGKILL'));
   let text = '';
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
   const write = (message: object): void => void child.stdin.write(`${JSON.stringify(message)}\n`);
@@ -93,7 +89,7 @@ describe('the end of standard input', () => {
     const { command, args } = commandFor('lifetime-server.ts', 'timer');
     const script = `require('node:child_process').spawnSync(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: 'inherit' })`;
     const child = spawn(command, ['-e', script], { stdio: ['pipe', 'pipe', 'pipe'] });
-    started.push(child);
+    afterTest(() => child.kill('SIGKILL'));
     let text = '';
     child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
     child.stdin.end(`${JSON.stringify(rpc('initialize', initializeParams, 'first'))}\n`);
@@ -143,7 +139,7 @@ test.skipIf(process.platform === 'win32')(
       ],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
-    started.push(host);
+    afterTest(() => host.kill('SIGKILL'));
     const [line] = (await once(host.stdout, 'data')) as [Buffer];
     const [server, keeper] = JSON.parse(line.toString('utf8')) as [number, number];
     try {

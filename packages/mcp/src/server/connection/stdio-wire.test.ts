@@ -1,13 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import * as fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { envelope, initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { createLineReader } from '../../line-reader.js';
-
-let child: ChildProcess | undefined;
-afterEach(() => void child?.kill('SIGKILL'));
 
 interface Session {
   process: ChildProcess;
@@ -21,19 +19,14 @@ interface Session {
 function start(): Session {
   const { command, args } = commandFor('stdio-server.ts');
   const started = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  child = started;
+  afterTest(() => started.kill('SIGKILL'));
   // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   const lines: any[] = [];
   let raw = '';
   started.stdout.on('data', (chunk: Buffer) => {
     raw += chunk.toString('utf8');
-    lines.length = 0;
-    lines.push(
-      ...raw
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line) as unknown),
-    );
+    const whole = raw.split('\n').slice(0, -1);
+    lines.splice(0, Infinity, ...whole.map((line) => JSON.parse(line) as unknown));
   });
   return { process: started, write: (text) => void started.stdin.write(text), lines, raw: () => raw };
 }
