@@ -113,11 +113,11 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
   }
 
   override async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
-    return super.query({ ...params, filter: bothConditions(params) });
+    return super.query({ ...params, filter: bothFilters(params.where, params.filter) });
   }
 
   override async listVectors(params: ListVectorsParams & ReadConditions): Promise<VectorPage> {
-    return super.listVectors({ ...params, filter: bothConditions(params) });
+    return super.listVectors({ ...params, filter: bothFilters(params.where, params.filter) });
   }
 
   override async get(params: GetParams & ReadConditions): Promise<VectorRecord[]> {
@@ -130,10 +130,6 @@ export class ChromaVector extends RemoteStore<ChromaLikeClient, ChromaShape, obj
     const { whereDocument } = resolveAliases('ChromaVector', params);
     return new ChromaIndex(client, shape, params, whereDocument);
   }
-}
-
-function bothConditions({ filter, where }: Pick<ChromaQueryParams, 'filter' | 'where'>): VectorFilter {
-  return bothFilters(where, filter);
 }
 
 /** Chroma requires three characters, and a letter or digit at the end. @throws `OPTIONS_INVALID` */
