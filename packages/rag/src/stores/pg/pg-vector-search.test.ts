@@ -218,6 +218,14 @@ describe.each(databases)('searching in $name', (database) => {
     expect(await store.describeIndex({ indexName: 'Select' })).toMatchObject({ dimension: 1 });
   });
 
+  // I03
+  it('keeps two tenants apart that use the same index name', async () => {
+    const other = new PgVector(await database.open());
+    await other.createIndex({ indexName, dimension: 8 });
+    expect(await other.query({ indexName, queryVector: vectors[0] as number[] })).toEqual([]);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count });
+  });
+
   // I06
   it('does not store a batch with one invalid row', async () => {
     const bad = store.upsert({
