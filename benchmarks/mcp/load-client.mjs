@@ -195,13 +195,13 @@ const tools = {
   add: { arguments: (n) => ({ a: n, b: 1 }), isRight: (result, n) => result?.structuredContent?.sum === n + 1 },
 };
 
-async function load({ url: target, token, mode, tool, inFlight, seconds, size = 0 }) {
-  const padding = 'x'.repeat(size);
+/** Connections of the next load, each with its session. */
+let lanes;
+
+/** Opens the connections of a load before its time begins: a session costs as much as many calls. */
+async function connectLanes({ url: target, token, mode, tool, inFlight }) {
   const url = new URL(target);
-  const { arguments: argumentsOf, isRight } = tools[tool];
-  const latencies = [];
-  let wrong = 0;
-  const lanes = await Promise.all(
+  lanes = await Promise.all(
     Array.from({ length: inFlight }, async () => {
       if (mode === 'http-sse') return EventStream.open(url);
       const connection = await Connection.open(url);
@@ -213,6 +213,14 @@ async function load({ url: target, token, mode, tool, inFlight, seconds, size = 
       };
     }),
   );
+}
+
+/** Calls a tool over the connections that `connectLanes` opened, and closes them. */
+async function load({ mode, tool, seconds, size = 0 }) {
+  const padding = 'x'.repeat(size);
+  const { arguments: argumentsOf, isRight } = tools[tool];
+  const latencies = [];
+  let wrong = 0;
   const started = performance.now();
   const end = started + seconds * 1000;
   await Promise.all(
@@ -274,11 +282,11 @@ async function open({ url: target, count, end }) {
   return { calls: count };
 }
 
-const jobs = { load, list, open };
+const jobs = { connect: connectLanes, load, list, open };
 
 process.on('message', async ({ job, ...options }) => {
   try {
-    process.send({ result: await jobs[job](options) });
+    process.send({ result: (await jobs[job](options)) ?? {} });
   } catch (error) {
     process.send({ error: String(error?.stack ?? error) });
   }

@@ -28,9 +28,10 @@ for (const mode of modes) {
 }
 
 async function measure(server, client) {
+  const options = { mode: 'sessions', tool: 'echo' };
+  await client.run({ job: 'connect', url: server.url, inFlight: 16, ...options });
   const before = await server.ask('cpu');
-  const options = { job: 'load', url: server.url, mode: 'sessions', tool: 'echo', inFlight: 16, seconds };
-  const { calls, milliseconds, wrong, p50 } = await client.run(options);
+  const { calls, milliseconds, wrong, p50 } = await client.run({ job: 'load', seconds, ...options });
   if (wrong > 0) throw new Error(`${wrong} wrong answers`);
   const after = await server.ask('cpu');
   return { perSecond: (calls * 1000) / milliseconds, cpu: (after.cpu - before.cpu) / calls, p50 };

@@ -6,8 +6,9 @@ import { names, systemsOf } from '../systems.mjs';
 /** Loads one server for a fixed time. Returns the calls per second and the CPU time of its process per call. */
 export async function measure({ client, server, tool = 'echo', inFlight = 16, seconds, size }) {
   const { url, token, mode } = server;
+  await client.run({ job: 'connect', url, token, mode, tool, inFlight });
   const before = await server.ask('usage');
-  const load = await client.run({ job: 'load', url, token, mode, tool, inFlight, seconds, size });
+  const load = await client.run({ job: 'load', mode, tool, seconds, size });
   const after = await server.ask('usage');
   if (load.wrong > 0) throw new Error(`${server.name} sent ${load.wrong} wrong responses`);
   return {
