@@ -68,6 +68,8 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await idsOf({ where: { kind: 'x' }, filter: { n: { $gte: 2 } } })).toEqual(['c']);
       expect(await idsOf({ where: { kind: 'x' }, filter: checkFilter({ n: { $gte: 2 } }) })).toEqual(['c']);
       expect(await idsOf({ where: { kind: 'x' }, documentFilter: { $contains: 'API' } })).toEqual(['a']);
+      const words = { mode: 'keyword', queryText: 'API', whereDocument: { $contains: 'the' } };
+      expect(await idsOf(words)).toEqual(['b']);
     });
 
     it('applies whereDocument to pages and records as to queries', async () => {
@@ -140,21 +142,6 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await store.describeIndex({ indexName: 'many' })).toMatchObject({ count });
       await store.truncateIndex({ indexName: 'many' });
       expect(await store.describeIndex({ indexName: 'many' })).toMatchObject({ count: 0 });
-    });
-
-    it('finds words of any case, form and script, and orders by rarity', async () => {
-      const { store } = await open(address);
-      const indexName = 'words';
-      await store.createIndex({ indexName, dimension: 1 });
-      const documents = ['LIBRARIES of code', 'the library', 'a sheep', 'Äpfel und Birnen', 'sheep in a library'];
-      await store.upsert({ indexName, ids: ['a', 'b', 'c', 'd', 'e'], vectors: documents.map(() => [1]), documents });
-      const find = async (queryText: string, more: object = {}): Promise<string[]> =>
-        (await store.query({ indexName, mode: 'keyword', queryText, ...more })).map(({ id }) => id);
-      expect((await find('library')).toSorted()).toEqual(['a', 'b', 'e']);
-      expect((await find('libraries with sheep'))[0]).toBe('e');
-      expect(await find('apfel')).toEqual(['d']);
-      expect(await find('library', { whereDocument: { $contains: 'code' } })).toEqual(['a']);
-      expect(await find('the')).toEqual(['b']);
     });
 
     it('refuses a question that too many texts share a word with', async () => {
