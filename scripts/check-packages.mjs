@@ -16,12 +16,14 @@ const { packageVersion } = await import('../packages/core/dist/internal.js');
 const problems = [];
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-packages-'));
 
+const packAll = ['--filter', './packages/*', 'pack', '--pack-destination', scratch];
+execFileSync('pnpm', packAll, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 for (const name of readdirSync(join(root, 'packages'))) {
   const directory = join(root, 'packages', name);
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   if (manifest.version !== packageVersion)
     problems.push(`${manifest.name} ${manifest.version}: the build says that it is version ${packageVersion}`);
-  const tarball = pack(directory);
+  const tarball = join(scratch, `quiver-${name}-${manifest.version}.tgz`);
   await checkManifest(directory, manifest, tarball);
   checkTypes(directory, tarball);
   await checkNames(directory, manifest);
@@ -66,12 +68,6 @@ async function checkSizes() {
         );
     }
   }
-}
-
-/** Packs a package as it is published, and returns the path of the file. */
-function pack(directory) {
-  const command = ['pack', '--json', '--pack-destination', scratch];
-  return JSON.parse(execFileSync('pnpm', command, { cwd: directory, encoding: 'utf8' })).filename;
 }
 
 async function checkManifest(directory, manifest, tarball) {

@@ -2,7 +2,7 @@
 // things differ: the port is a free one, and a server of this test stands for the provider of the model.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -67,21 +67,10 @@ test('the README works as printed, in an empty folder', async () => {
 /** Returns the paths of the packed packages by their short names. */
 function packAll() {
   const folder = join(scratch, 'packed');
-  mkdirSync(folder);
-  return Object.fromEntries(
-    ['core', 'mcp', 'rag', 'loaders'].map((name) => {
-      const cwd = join(root, 'packages', name);
-      const { status, stderr } = spawnSync('pnpm', ['pack', '--pack-destination', folder], { cwd, encoding: 'utf8' });
-      assert.equal(status, 0, stderr);
-      return [
-        name,
-        join(
-          folder,
-          readdirSync(folder).find((file) => file.startsWith(`quiver-${name}-`)),
-        ),
-      ];
-    }),
-  );
+  const command = ['--filter', './packages/*', 'pack', '--pack-destination', folder];
+  const { status, stderr } = spawnSync('pnpm', command, { cwd: root, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return Object.fromEntries(readdirSync(folder).map((file) => [file.split('-')[1], join(folder, file)]));
 }
 
 function run(command, cwd, env) {
