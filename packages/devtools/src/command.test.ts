@@ -30,7 +30,7 @@ async function run(...args: string[]): Promise<{ code: number; stdout: string; s
   return { code: code as number, stdout, stderr };
 }
 
-describe('npx @quiver/devtools types', { timeout: 60_000 }, () => {
+describe('npx @quiver/devtools types', () => {
   test('writes the types of a stdio server, and checks them', async () => {
     const { command, args } = commandFor('stdio-server.ts');
     const line = [command, ...args].map((word) => `'${word}'`).join(' ');

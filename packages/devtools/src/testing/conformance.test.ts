@@ -16,7 +16,7 @@ function serverOf(...names: string[]): MCPServer {
   return server;
 }
 
-it('runs what any server can pass, and leaves the server open', { timeout: 60_000 }, async () => {
+it('runs what any server can pass, and leaves the server open', async () => {
   const server = serverOf('greet');
   const { passed, notApplicable } = await conformance(server);
   expect(passed).toEqual(
@@ -26,7 +26,7 @@ it('runs what any server can pass, and leaves the server open', { timeout: 60_00
   expect(server.health()).toMatchObject({ status: 'ok', inFlight: 0 });
 });
 
-it('requires all of a server with tools of the suite, and names what fails', { timeout: 60_000 }, async () => {
+it('requires all of a server with tools of the suite, and names what fails', async () => {
   const error = await conformance(serverOf('test_simple_text')).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
     code: 'CONFORMANCE_FAILED',
@@ -35,35 +35,31 @@ it('requires all of a server with tools of the suite, and names what fails', { t
   expect((error as Error).message).not.toContain('server-initialize');
 });
 
-it.skipIf(!isLongRun)(
-  'tests a server at a URL, which may fail scenarios that are ignored',
-  { timeout: 60_000 },
-  async () => {
-    const server = serverOf('greet');
-    // Accepts requests for every host.
-    const http = createServer((req, res) =>
-      server.startHTTP({
-        url: new URL(req.url ?? '', 'http://x'),
-        httpPath: '/mcp',
-        req,
-        res,
-        options: { enableDnsRebindingProtection: false },
-      }),
-    );
-    await new Promise<void>((resolve) => http.listen(0, resolve));
-    onTestFinished(() => {
-      http.closeAllConnections();
-      http.close();
-    });
-    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
-    await expect(conformance(url)).rejects.toThrow(/dns-rebinding-protection: /);
-    const { passed } = await conformance(new URL(url), { ignore: ['dns-rebinding-protection'] });
-    expect(passed).toContain('ping');
-    expect(passed).not.toContain('dns-rebinding-protection');
-  },
-);
+it.skipIf(!isLongRun)('tests a server at a URL, which may fail scenarios that are ignored', async () => {
+  const server = serverOf('greet');
+  // Accepts requests for every host.
+  const http = createServer((req, res) =>
+    server.startHTTP({
+      url: new URL(req.url ?? '', 'http://x'),
+      httpPath: '/mcp',
+      req,
+      res,
+      options: { enableDnsRebindingProtection: false },
+    }),
+  );
+  await new Promise<void>((resolve) => http.listen(0, resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+  await expect(conformance(url)).rejects.toThrow(/dns-rebinding-protection: /);
+  const { passed } = await conformance(new URL(url), { ignore: ['dns-rebinding-protection'] });
+  expect(passed).toContain('ping');
+  expect(passed).not.toContain('dns-rebinding-protection');
+});
 
-it('says how to get a suite that can do what it is asked', { timeout: 60_000 }, async () => {
+it('says how to get a suite that can do what it is asked', async () => {
   await expect(conformance(serverOf('greet'), { requirements: '2026-07-28' })).rejects.toMatchObject({
     code: 'CONFORMANCE_UNAVAILABLE',
     message: expect.stringContaining('unknown option'),

@@ -278,13 +278,13 @@ const forecast = {
 } as ProtocolTool;
 
 describe.each(usedCompilers)('%s accepts', (compiler) => {
-  test('the types of published servers', { timeout: 120_000 }, async () => {
+  test('the types of published servers', async () => {
     const definitions = await definitionsOfPublishedServers();
     expect(Object.values(definitions).map((tools) => tools.length > 0)).toEqual([true, true, true, true, true]);
     expect(compile(compiler, { 'published.ts': toolTypes(definitions) })).toBe('');
   });
 
-  test.skipIf(!recorded)('the types of all servers of the benchmark of the tool search', { timeout: 120_000 }, () => {
+  test.skipIf(!recorded)('the types of all servers of the benchmark of the tool search', () => {
     const servers = readPublishedTools(recorded ?? '');
     expect(Object.keys(servers).length).toBeGreaterThanOrEqual(20);
     expect(compile(compiler, { 'recorded.ts': toolTypes(servers) })).toBe('');

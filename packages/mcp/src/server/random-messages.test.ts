@@ -101,7 +101,7 @@ function requireAnswers(value: unknown): void {
   }
 }
 
-describe('any message of a client', { timeout: 60_000 }, () => {
+describe('any message of a client', () => {
   test.each([true, false])('is answered over HTTP, and never with 500 (sessions: %s)', async (hasSessions) => {
     const server = new MCPServer(config);
     const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

@@ -80,20 +80,16 @@ const { collections } = readTestCollections(readTestVariable('QUIVER_DATA'));
 const leastGains: Readonly<Record<string, number>> = { cranfield: 0.315, hotpotqa: 0.735 };
 const guarded = collections.filter(({ name }) => name in leastGains);
 
-test.each(guarded)(
-  'the lexical embedder finds enough in $name',
-  { timeout: 120_000 },
-  async ({ name, ...collection }) => {
-    const { documents, cases } = collection;
-    const vectors = await embedder.embed(documents.map(({ text }) => text));
-    let total = 0;
-    for (const { question, relevant } of cases) {
-      const [query] = await embedder.embed([question], { purpose: 'query' });
-      const scored = documents.map(({ id }, place) => ({ id, score: dot(query!, vectors[place]!) }));
-      const ids = scored.toSorted((a, b) => b.score - a.score).map(({ id }) => id);
-      total += ndcgAt(judgeIds(ids, new Map(relevant.map(({ id = '', gain = 1 }) => [id, gain]))), 10);
-    }
-    process.stderr.write(`${name}: nDCG@10 ${(total / cases.length).toFixed(4)}\n`);
-    expect(total / cases.length).toBeGreaterThan(leastGains[name]!);
-  },
-);
+test.each(guarded)('the lexical embedder finds enough in $name', async ({ name, ...collection }) => {
+  const { documents, cases } = collection;
+  const vectors = await embedder.embed(documents.map(({ text }) => text));
+  let total = 0;
+  for (const { question, relevant } of cases) {
+    const [query] = await embedder.embed([question], { purpose: 'query' });
+    const scored = documents.map(({ id }, place) => ({ id, score: dot(query!, vectors[place]!) }));
+    const ids = scored.toSorted((a, b) => b.score - a.score).map(({ id }) => id);
+    total += ndcgAt(judgeIds(ids, new Map(relevant.map(({ id = '', gain = 1 }) => [id, gain]))), 10);
+  }
+  process.stderr.write(`${name}: nDCG@10 ${(total / cases.length).toFixed(4)}\n`);
+  expect(total / cases.length).toBeGreaterThan(leastGains[name]!);
+});

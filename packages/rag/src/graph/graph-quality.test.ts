@@ -18,7 +18,7 @@ const indexName = 'documents';
 const model = createLexicalEmbedder();
 
 describe.runIf(collections.length > 0)('on a test collection, the graph with its default settings', () => {
-  it.each(collections)('is at least as good as keyword search: $name', { timeout: 120_000 }, async (collection) => {
+  it.each(collections)('is at least as good as keyword search: $name', async (collection) => {
     const { name, documents, cases } = collection;
     await using store = new LocalVector();
     await store.createIndex({ indexName, dimension: model.dimension as number });

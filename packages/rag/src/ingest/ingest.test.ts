@@ -587,30 +587,26 @@ function start(
 }
 
 describe('a process', () => {
-  it(
-    'resumes a run that was killed: it leaves an index from which the next run resumes',
-    { timeout: 120_000 },
-    async () => {
-      const path = await newFolder();
-      const child = start('killed-ingest.fixture.ts', [], path);
-      let batches = 0;
-      for await (const text of child.stdout.setEncoding('utf8')) {
-        if ((batches += (text as string).split('\n').length - 1) >= 5) break;
-      }
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-      await using durable = new LocalVector({ path });
-      const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
-      const small = createLexicalEmbedder({ dimension: 64 });
-      const resume = { vectorStore: durable, model: small, cleanup: 'all' } as const;
-      const report = await run(texts, resume);
-      expect(report.unchanged).toBeGreaterThanOrEqual(250);
-      expect(report.unchanged + report.added).toBe(1000);
-      expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
-    },
-  );
+  it('resumes a run that was killed: it leaves an index from which the next run resumes', async () => {
+    const path = await newFolder();
+    const child = start('killed-ingest.fixture.ts', [], path);
+    let batches = 0;
+    for await (const text of child.stdout.setEncoding('utf8')) {
+      if ((batches += (text as string).split('\n').length - 1) >= 5) break;
+    }
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await using durable = new LocalVector({ path });
+    const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
+    const small = createLexicalEmbedder({ dimension: 64 });
+    const resume = { vectorStore: durable, model: small, cleanup: 'all' } as const;
+    const report = await run(texts, resume);
+    expect(report.unchanged).toBeGreaterThanOrEqual(250);
+    expect(report.unchanged + report.added).toBe(1000);
+    expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
+  });
 
-  it('needs at most 32 MB of heap for 50,000 chunks with 50 MB of text', { timeout: 120_000 }, async () => {
+  it('needs at most 32 MB of heap for 50,000 chunks with 50 MB of text', async () => {
     const child = start('streamed-ingest.fixture.ts', ['--max-old-space-size=32']);
     const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect(output).toBe('50000');

@@ -49,7 +49,7 @@ describe.each<VectorMetric>(['cosine', 'euclidean', 'dotproduct'])('the metric %
     ['hybrid', {}],
     ['hybrid', { fusion: { vector: 3 } }],
     ['hybrid', { fusion: { keyword: 0 } }],
-  ])('has one order in every store: %s, %j', { timeout: 60_000 }, async (mode, options) => {
+  ])('has one order in every store: %s, %j', async (mode, options) => {
     for (const queryVector of queries) {
       const query = { indexName, mode, queryVector, queryText: words.join(' '), topK: 10, ...options };
       const [local, ...others] = await Promise.all(stores.map((store) => store.query(query)));

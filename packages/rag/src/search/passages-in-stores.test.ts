@@ -45,57 +45,53 @@ const guide = (tenant: string): string =>
   `# Locks of ${tenant}\n\nA lock has one owner.\n\nA wait ends after thirty seconds.\n\n\n# Disks of ${tenant}\n\nE2042: the disk is full.`;
 
 describe.each(stores)('passages in %s', (name, open) => {
-  it(
-    'expands chunks, groups their vectors, lists them, and deletes all of a document',
-    { timeout: 60_000 },
-    async () => {
-      const store = await open();
-      for (const tenant of ['a', 'b'])
-        await ingest({
-          documents: [MDocument.fromMarkdown(guide(tenant), { source: 'guide.md' })],
-          vectorStore: store,
-          indexName,
-          model: embedder,
-          scope: { tenant },
-          chunkOptions: { maxSize: 40, overlap: 5 },
-          vectors: ({ metadata, text }) => [`Question on ${metadata.headings?.[0]}`, `Summary: ${text.slice(0, 10)}`],
-        });
-      const requestContext = new RequestContext([['filter', { tenant: 'a' }]]);
-      const options = { vectorStore: store, indexName };
-      const search = createVectorQueryTool({ ...options, model: embedder, expand: 'section' });
-      const { sources } = await search.execute(
-        { queryText: 'Question on Locks of b', topK: 4 },
+  it('expands chunks, groups their vectors, lists them, and deletes all of a document', async () => {
+    const store = await open();
+    for (const tenant of ['a', 'b'])
+      await ingest({
+        documents: [MDocument.fromMarkdown(guide(tenant), { source: 'guide.md' })],
+        vectorStore: store,
+        indexName,
+        model: embedder,
+        scope: { tenant },
+        chunkOptions: { maxSize: 40, overlap: 5 },
+        vectors: ({ metadata, text }) => [`Question on ${metadata.headings?.[0]}`, `Summary: ${text.slice(0, 10)}`],
+      });
+    const requestContext = new RequestContext([['filter', { tenant: 'a' }]]);
+    const options = { vectorStore: store, indexName };
+    const search = createVectorQueryTool({ ...options, model: embedder, expand: 'section' });
+    const { sources } = await search.execute(
+      { queryText: 'Question on Locks of b', topK: 4 },
+      { onFailure: 'throw', requestContext },
+    );
+    const text = guide('a');
+    expect(sources.map(({ document }) => document)).toEqual([text]);
+    expect(text.slice(sources[0]?.metadata['startIndex'], sources[0]?.metadata['endIndex'])).toBe(text);
+    expect(sources[0]?.records).toHaveLength(3);
+
+    const list = createVectorQueryTool({ ...options, mode: 'filter' });
+    const listed: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list.execute(
+        { filter: { source: 'guide.md' }, topK: 3, ...(cursor !== undefined && { cursor }) },
         { onFailure: 'throw', requestContext },
       );
-      const text = guide('a');
-      expect(sources.map(({ document }) => document)).toEqual([text]);
-      expect(text.slice(sources[0]?.metadata['startIndex'], sources[0]?.metadata['endIndex'])).toBe(text);
-      expect(sources[0]?.records).toHaveLength(3);
+      listed.push(...page.sources.map(({ document }) => document));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(listed.toSorted()).toEqual(
+      (await MDocument.fromMarkdown(text).chunk({ maxSize: 40, overlap: 5 })).map((chunk) => chunk.text).toSorted(),
+    );
+    expect(
+      await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'], scope: { tenant: 'a' } }),
+    ).toBe(9);
+    const left = (await store.listVectors({ indexName })).records;
+    expect(left.map(({ metadata }) => metadata['tenant'])).toEqual(Array.from({ length: 9 }, () => 'b'));
+    if (name === 'ChromaVector') await store.deleteIndex({ indexName });
+  });
 
-      const list = createVectorQueryTool({ ...options, mode: 'filter' });
-      const listed: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await list.execute(
-          { filter: { source: 'guide.md' }, topK: 3, ...(cursor !== undefined && { cursor }) },
-          { onFailure: 'throw', requestContext },
-        );
-        listed.push(...page.sources.map(({ document }) => document));
-        cursor = page.nextCursor;
-      } while (cursor !== undefined);
-      expect(listed.toSorted()).toEqual(
-        (await MDocument.fromMarkdown(text).chunk({ maxSize: 40, overlap: 5 })).map((chunk) => chunk.text).toSorted(),
-      );
-      expect(
-        await deleteDocuments({ vectorStore: store, indexName, sources: ['guide.md'], scope: { tenant: 'a' } }),
-      ).toBe(9);
-      const left = (await store.listVectors({ indexName })).records;
-      expect(left.map(({ metadata }) => metadata['tenant'])).toEqual(Array.from({ length: 9 }, () => 'b'));
-      if (name === 'ChromaVector') await store.deleteIndex({ indexName });
-    },
-  );
-
-  it('returns a text once, with the places that the filter allows', { timeout: 60_000 }, async () => {
+  it('returns a text once, with the places that the filter allows', async () => {
     const store = await open();
     const copies = `${indexName}-copies`;
     const common = { vectorStore: store, indexName: copies, model: embedder };

@@ -171,70 +171,66 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
   describe(`the graph tool over a schema for each tenant in ${database.name}`, () => {
     afterAll(() => database.close());
 
-    it(
-      'keeps tenants apart, makes each graph once, and keeps it in a table where there is one',
-      { timeout: 60_000 },
-      async () => {
-        const configs = new Map<unknown, PgVectorOptions>();
-        for (const tenant of ['a', 'b']) {
-          const config = await database.open();
-          configs.set(tenant, config);
-          const store = new PgStore(config);
-          await fill(store, 'embeddings', tenant);
-          if (tenant === 'a')
-            await buildGraph({ vectorStore: store, indexName: 'embeddings', graphOptions: { dimension: 1536 } });
+    it('keeps tenants apart, makes each graph once, and keeps it in a table where there is one', async () => {
+      const configs = new Map<unknown, PgVectorOptions>();
+      for (const tenant of ['a', 'b']) {
+        const config = await database.open();
+        configs.set(tenant, config);
+        const store = new PgStore(config);
+        await fill(store, 'embeddings', tenant);
+        if (tenant === 'a')
+          await buildGraph({ vectorStore: store, indexName: 'embeddings', graphOptions: { dimension: 1536 } });
+      }
+      let scans = 0;
+      class PgVector extends PgStore {
+        override listVectors(params: Parameters<PgStore['listVectors']>[0]): ReturnType<PgStore['listVectors']> {
+          scans += 1;
+          return super.listVectors(params);
         }
-        let scans = 0;
-        class PgVector extends PgStore {
-          override listVectors(params: Parameters<PgStore['listVectors']>[0]): ReturnType<PgStore['listVectors']> {
-            scans += 1;
-            return super.listVectors(params);
-          }
-        }
+      }
 
-        const vectorStoreResolver: VectorStoreResolver = async ({ requestContext }) => {
-          const tenantId = requestContext?.get('tenantId');
+      const vectorStoreResolver: VectorStoreResolver = async ({ requestContext }) => {
+        const tenantId = requestContext?.get('tenantId');
 
-          return new PgVector({
-            id: `pg-vector-${tenantId as string}`,
-            ...(configs.get(tenantId) as PgVectorOptions),
-          });
-        };
-
-        const graphTool = createTool({
-          indexName: 'embeddings',
-          model: new ModelRouterEmbeddingModel('openai/text-embedding-3-small'),
-          vectorStore: vectorStoreResolver,
+        return new PgVector({
+          id: `pg-vector-${tenantId as string}`,
+          ...(configs.get(tenantId) as PgVectorOptions),
         });
-        const askAs = (tenantId: string) =>
-          ask(
-            graphTool,
-            'Where does Ada Quill work?',
-            new RequestContext([['tenantId', tenantId]] as [string, unknown][]),
-          );
-        const first = await askAs('a');
-        expect(first.sources.map(({ id }) => id).toSorted()).toEqual(['a0', 'a1', 'a2']);
-        expect(first.graph.complete).toBe(true);
-        // A separate store for each call: it reads the graph from the table.
-        expect(await askAs('a')).toEqual(first);
-        expect(scans).toBe(0);
-        // Without the table nothing is kept, and nothing fails.
-        const other = await askAs('b');
-        expect(other.sources.map(({ id }) => id).toSorted()).toEqual(['b0', 'b1', 'b2']);
-        expect(scans).toBe(1);
+      };
 
-        const store = new PgStore(configs.get('a') as PgVectorOptions);
-        await store.deleteVector({ indexName: 'embeddings', id: 'a1' });
-        const after = await askAs('a');
-        expect(after.sources.map(({ id }) => id)).toEqual(['a0']);
-        expect(after.graph.nodes).toBe(2);
-        expect(scans).toBe(2);
-        expect(await askAs('a')).toEqual(after);
-        expect(scans).toBe(2);
-      },
-    );
+      const graphTool = createTool({
+        indexName: 'embeddings',
+        model: new ModelRouterEmbeddingModel('openai/text-embedding-3-small'),
+        vectorStore: vectorStoreResolver,
+      });
+      const askAs = (tenantId: string) =>
+        ask(
+          graphTool,
+          'Where does Ada Quill work?',
+          new RequestContext([['tenantId', tenantId]] as [string, unknown][]),
+        );
+      const first = await askAs('a');
+      expect(first.sources.map(({ id }) => id).toSorted()).toEqual(['a0', 'a1', 'a2']);
+      expect(first.graph.complete).toBe(true);
+      // A separate store for each call: it reads the graph from the table.
+      expect(await askAs('a')).toEqual(first);
+      expect(scans).toBe(0);
+      // Without the table nothing is kept, and nothing fails.
+      const other = await askAs('b');
+      expect(other.sources.map(({ id }) => id).toSorted()).toEqual(['b0', 'b1', 'b2']);
+      expect(scans).toBe(1);
 
-    it('answers who may read an index, but not what is derived from it', { timeout: 60_000 }, async (context) => {
+      const store = new PgStore(configs.get('a') as PgVectorOptions);
+      await store.deleteVector({ indexName: 'embeddings', id: 'a1' });
+      const after = await askAs('a');
+      expect(after.sources.map(({ id }) => id)).toEqual(['a0']);
+      expect(after.graph.nodes).toBe(2);
+      expect(scans).toBe(2);
+      expect(await askAs('a')).toEqual(after);
+      expect(scans).toBe(2);
+    });
+
+    it('answers who may read an index, but not what is derived from it', async (context) => {
       const config = await database.open();
       if (!('pglite' in config && config.pglite)) return context.skip('A pool has connections of other roles.');
       const { pglite, schemaName } = config;

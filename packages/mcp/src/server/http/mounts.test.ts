@@ -121,7 +121,7 @@ describe('mcp-remote', () => {
     ['Streamable HTTP', '/mcp', 'http-only'],
     ['HTTP+SSE', '/sse', 'sse-only'],
     ['HTTP+SSE, found out by itself', '/sse', 'http-first'],
-  ])('bridges a stdio client to %s', { timeout: 30_000 }, async (_name, path, strategy) => {
+  ])('bridges a stdio client to %s', async (_name, path, strategy) => {
     const url = new URL(path, host.url).href;
     const args = [bridge, url, '--allow-http', '--transport', strategy];
     const client = await connectV1(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));

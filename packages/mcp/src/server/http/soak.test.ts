@@ -22,20 +22,16 @@ async function soak(what: 'calls' | 'sessions', count: number): Promise<number[]
 }
 
 describe.skipIf(!isLongRun)('a server that runs for long', () => {
-  test('keeps the heap constant over 100 000 calls on one session', { timeout: 120_000 }, async () => {
+  test('keeps the heap constant over 100 000 calls on one session', async () => {
     const heaps = await soak('calls', 100_000);
     const [, second = 0, , last = 0] = heaps;
     // Half of the calls lie between the two: under 20 bytes for each of them is noise of the runtime.
     expect((last - second) * 1024).toBeLessThan((100_000 / 2) * 20);
   });
 
-  test(
-    '2 000 sessions cost at most 4 KB each while open and nothing after they ended',
-    { timeout: 120_000 },
-    async () => {
-      const [before = 0, open = 0, after = 0] = await soak('sessions', 2_000);
-      expect((open - before) / 2_000).toBeLessThan(4);
-      expect((after - before) / 2_000).toBeLessThan(0.5);
-    },
-  );
+  test('2 000 sessions cost at most 4 KB each while open and nothing after they ended', async () => {
+    const [before = 0, open = 0, after = 0] = await soak('sessions', 2_000);
+    expect((open - before) / 2_000).toBeLessThan(4);
+    expect((after - before) / 2_000).toBeLessThan(0.5);
+  });
 });
