@@ -21,7 +21,7 @@ const parts = {
   client: { file: 'mcp/client.mjs', args: '--with-anchors', quick: '--rounds 5 --seconds 0.1' },
   gateway: { file: 'mcp/gateway.mjs', args: '', quick: '--rounds 5 --calls 300' },
   traces: { file: 'core/traced-calls.mjs', args: '', quick: '--rounds 3 --share 0.1' },
-  growth: { file: 'growth/growth.mjs', args: '--rounds 9', quick: '--rounds 5' },
+  growth: { file: 'growth/growth.mjs', args: '--rounds 9', quick: '--rounds 9' },
   chunking: { file: 'chunking/chunking.mjs', args: '--with-anchors', quick: '--rounds 5 --megabytes 0.3' },
   ingestion: { file: 'ingestion/speed.mjs', args: '', quick: '--rounds 5 --documents 200' },
   reopened: { file: 'ingestion/reopened.mjs', args: '', quick: '--rounds 5' },
