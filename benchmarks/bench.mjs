@@ -2,8 +2,8 @@
 //   npm run bench                      runs all parts, which takes hours; the machine has to be idle
 //   npm run bench -- server client     runs these parts
 //   --quick      the ratios of Quiver in five minutes, without systems that have to be installed
-//   --write      stores the figures. Of a whole run: in benchmarks/figures.json; it draws the plots, and writes the tables to
-//                docs/reference/benchmarks/. Of a quick run: in benchmarks/quick.json, with the table of the ratios
+//   --write      stores the figures. A whole run stores them in benchmarks/figures.json, draws the plots, and writes the tables to
+//                docs/reference/benchmarks/; a quick run stores them in benchmarks/quick.json, and writes the table of the ratios
 // At the end it compares each figure of Quiver with the stored one. Without --write it exits with 1 if one is worse beyond the spreads.
 // The programs install other systems at pinned versions, without install scripts, into temporary folders.
 import { spawn, spawnSync } from 'node:child_process';

@@ -47,7 +47,7 @@ function toText({ value, spread }) {
 const toDigits = (number) => String(Number(number.toPrecision(3)));
 const toRange = (spread) => spread.map(toDigits).join('–');
 
-/** What the project set out to reach, by figure. The pages say which goal was not reached. */
+/** Goals of the project, by figure. The pages say which goal was not reached. */
 const goals = {
   'server/operation/cpu-to-startHTTP/Quiver, JWT (ES256)': 1.3,
   'server/operation/cpu-to-startHTTP/Quiver, static token': 1.3,

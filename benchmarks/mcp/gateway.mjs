@@ -60,11 +60,11 @@ for (const protocol of ['legacy', 'modern']) {
   await run(direct, 'echo', calls);
   await run(proxied, 'up_echo', calls);
   received.clear();
-  const ways = [
+  const routes = [
     [direct, 'echo'],
     [proxied, 'up_echo'],
   ];
-  const measured = await inTurn(ways, rounds, ([client, name]) => timed(() => run(client, name, calls)));
+  const measured = await inTurn(routes, rounds, ([client, name]) => timed(() => run(client, name, calls)));
   const cpu = measured.map((own) => own.map((one) => (one.cpu * 1000) / calls));
   const ratios = ratiosOf(cpu[1], cpu[0]);
   record(`gateway/${protocol}/cpu-to-direct call/Quiver`, ratios);

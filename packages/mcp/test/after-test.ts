@@ -21,7 +21,7 @@ export async function serveHttp(listener?: RequestListener): Promise<{ http: Ser
   return { http, origin: `http://127.0.0.1:${port}`, port };
 }
 
-/** Returns a port on which nobody listens. */
+/** Returns a port on which no process listens. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

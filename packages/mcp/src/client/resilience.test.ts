@@ -400,10 +400,10 @@ describe('time', () => {
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   });
 
-  test('the time-out stands still while a person answers', async () => {
+  test('the timeout stands still while a person answers', async () => {
     const mcp = clientOf({ it: { url: http.url, protocol: 'modern' } }, { timeout: 2000 });
     await mcp.elicitation.onRequest('it', async ({ message }) => {
-      // A call that began after the question ends by its time-out before the person answers.
+      // A call that began after the input request ends by its timeout before the person answers.
       const late = mcp.callTool({ serverName: 'it', name: 'wait', args: { milliseconds: 60_000 } });
       await expect(late).rejects.toMatchObject({ details: { reason: 'MCP_REQUEST_TIMEOUT' } });
       return { action: 'accept', content: message.includes('old') ? { age: 1 } : { name: 'Ada' } };

@@ -462,7 +462,7 @@ const usage3 = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** What a model returns, in the form of a major version: a call of a tool, or a text. */
+/** Result of a model, in the form of a major version: a call of a tool, or a text. */
 function completionOf(major: 5 | 6 | 7, content: { type: string; [member: string]: unknown }): unknown {
   const reason = content.type === 'tool-call' ? 'tool-calls' : 'stop';
   return {

@@ -24,7 +24,7 @@ export function describeRecreatedIndex(
     hasLanguages = true,
   }: { close?: (store: never) => Promise<void>; noticesMetrics?: boolean; hasLanguages?: boolean } = {},
 ): void {
-  describe(`${name}, whose index another process makes anew`, () => {
+  describe(`${name}, whose index another process recreates`, () => {
     let mine: VectorStore;
     let other: VectorStore;
     beforeEach(async () => void ([mine, other] = await openTwo()));

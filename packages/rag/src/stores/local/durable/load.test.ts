@@ -195,7 +195,7 @@ describe('opening an index', () => {
     expect(await recordsOf(reader)).toEqual(await recordsOf(writer));
   });
 
-  it('reads texts and vectors wherever a block of the file ends', async () => {
+  it('reads texts and vectors regardless of where a block of the file ends', async () => {
     const dimension = 20_000;
     const sizes = [10, 200_000, 10, 261_000, 300_000, 1_000_000, 10];
     const records = sizes.map((size, place) => ({
