@@ -343,11 +343,15 @@ describe('health', () => {
   });
 });
 
-test('accepts connections for drainDelay, at the beginning of close()', async () => {
+test('accepts connections for drainDelay, at the beginning of close(), and ends subscriptions over them', async () => {
   const { server, url, port } = await start({ drainDelay: 1_000 });
   const closing = server.close();
   expect((await send(url, modern('tools/list'))).status).toBe(200);
+  const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const stream = await readEvents(url, { method: 'POST', ...listen });
   await closing;
+  await stream.ended;
+  expect(stream.events.at(-1)?.data).toContain('"result"');
   const socket = connect(port);
   await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED');
 });

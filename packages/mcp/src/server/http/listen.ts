@@ -168,7 +168,11 @@ export class Listener implements Transport {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
     this.drain();
-    if (this.drainDelay > 0) await new Promise((resolve) => setTimeout(resolve, this.drainDelay));
+    if (this.drainDelay > 0) {
+      await new Promise((resolve) => setTimeout(resolve, this.drainDelay));
+      // Ends subscriptions that clients opened meanwhile.
+      this.drain();
+    }
     const deadline = monotonicNow() + grace;
     await this.#leave(grace);
     await this.#quiet(deadline);
