@@ -61,7 +61,7 @@ export class TasksFeature extends Tasks implements Feature, CallExtension {
     }
   }
 
-  run(request: ServerRequest, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result> {
+  async run(request: ServerRequest, registered: RegisteredTool, run: () => Promise<Result>): Promise<Result> {
     if (this.#optionsOf(registered)?.mode === 'required') requireTasks(request);
     return run();
   }
