@@ -13,7 +13,6 @@ const bounded = {
   'mcp/src/client/engine/summarize-output.ts': 'the last output of a child process, which is limited',
   'rag/src/document/chunking/latex.ts': 'each alternative begins with another character, and none spans lines',
   'rag/src/document/chunking/markdown-blocks.ts': 'tried at one position, over at most 500 lines',
-  'rag/src/document/extract/ask-model.ts': 'an answer of the model of the user',
   'rag/src/graph/document-edges.ts': 'the text of one chunk',
   'rag/src/graph/term-edges.ts': 'the text of one chunk',
   'rag/src/stores/pg/pg-records.ts': 'the look-behind allows one start in each run of backslashes',

@@ -150,11 +150,12 @@ async function ask(request: ModelRequest, responseFormat?: object): Promise<stri
 
 /** Some models put JSON into a Markdown fence, or a sentence above it, regardless of the prompt. */
 function parseAnswer(answer: string): unknown {
-  const text = /[{[][^]*[}\]]/.exec(answer)?.[0] ?? answer;
+  const start = Math.max(0, answer.search(/[{[]/));
+  const end = Math.max(answer.lastIndexOf('}'), answer.lastIndexOf(']')) + 1;
   try {
-    return JSON.parse(text);
+    return JSON.parse(answer.slice(start, end));
   } catch (error) {
-    throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model is not JSON: ${text.slice(0, 200)}`, {
+    throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model is not JSON: ${answer.slice(0, 200)}`, {
       cause: error,
     });
   }
