@@ -171,7 +171,7 @@ export class Listener implements Transport {
     if (this.drainDelay > 0) {
       await new Promise((resolve) => setTimeout(resolve, this.drainDelay));
       // Ends subscriptions that clients opened meanwhile.
-      this.drain();
+      for (const response of endpoint.pending) response.release();
     }
     const deadline = monotonicNow() + grace;
     await this.#leave(grace);
