@@ -196,6 +196,32 @@ test('serves requests over connections of a balancer until each was used once mo
   await closing;
 });
 
+test('serves a request over the connection that the last call in flight left open', async () => {
+  const steps = createTool({
+    ...waitOptions,
+    id: 'steps',
+    execute: async (input, { mcp }) => {
+      await mcp?.progress({ progress: 1 });
+      return waitOptions.execute(input);
+    },
+  });
+  const server = createTestServer({ tools: { steps }, sharedStore: new InMemoryStore() });
+  const { url } = await server.listen();
+  const agent = new Agent({ keepAlive: true });
+  const params = { name: 'steps', arguments: { gate: 'a' }, _meta: { progressToken: 1 } };
+  const call = sendOver(agent, url, modern('tools/call', params));
+  await expect.poll(() => gates.has('a')).toBe(true);
+  const closing = server.close();
+  // Longer than a server waits for requests after the last one.
+  await setTimeout(1_500);
+  gates.get('a')?.();
+  await call;
+  expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
+  await setTimeout(100);
+  expect((await sendOver(agent, url, modern('tools/list'))).statusCode).toBe(200);
+  await closing;
+});
+
 describe('the responses of a user to a call in flight', () => {
   test.each(['legacy', 'modern'] as const)('are accepted by drain() and close() in the %s era', async (protocol) => {
     for (const end of ['drain', 'close'] as const) {

@@ -86,10 +86,13 @@ export function countHeld(inFlight: Iterable<InFlight>): number {
   return count;
 }
 
+/** Milliseconds between two looks at the condition of {@link until}. */
+export const POLL_INTERVAL = 5;
+
 /** Settles when a condition holds, or after the timeout. */
 export async function until(condition: () => boolean, milliseconds: number): Promise<void> {
   const deadline = monotonicNow() + milliseconds;
-  while (!condition() && monotonicNow() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!condition() && monotonicNow() < deadline) await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
 }
 
 /** Settles when a collection is empty, or after the timeout. */

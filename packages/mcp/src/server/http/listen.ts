@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { monotonicNow } from '../../monotonic-now.js';
-import { until, type Transport } from '../lifecycle.js';
+import { POLL_INTERVAL, until, type Transport } from '../lifecycle.js';
 import {
   DEFAULT_GRACE,
   DEFAULT_HEADERS_TIMEOUT,
@@ -201,20 +201,20 @@ export class Listener implements Transport {
     const { sockets } = this.#traffic;
     // It uses idle connections one after another, and learns from each response that the server leaves.
     const isBehindBalancer = this.#endpoint.server.instance.isShared;
-    const begin = monotonicNow();
-    let seen = -1;
-    let since = begin;
+    let seen = this.#traffic.requests;
+    // Counts time in polls: after a pause of the process, requests that came during it are read between two polls.
+    let quiet = 0;
     await until(() => {
-      if (seen !== this.#traffic.requests) {
-        seen = this.#traffic.requests;
-        since = monotonicNow();
-      }
+      const { requests } = this.#traffic;
+      // A call that ends may leave a connection open, over which the next request comes.
+      if (this.inFlight > 0 || seen !== requests) quiet = 0;
+      seen = requests;
       if (this.inFlight > 0) return false;
       if (sockets.size === 0) return true;
+      quiet += POLL_INTERVAL;
       const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
-      const quietTime = isBehindBalancer || Array.from(sockets).some(isNew) ? LONG_QUIET_TIME : QUIET_TIME;
-      return monotonicNow() - since >= quietTime;
-    }, deadline - begin);
+      return quiet >= (isBehindBalancer || Array.from(sockets).some(isNew) ? LONG_QUIET_TIME : QUIET_TIME);
+    }, deadline - monotonicNow());
   }
 }
 
