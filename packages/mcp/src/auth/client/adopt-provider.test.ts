@@ -86,6 +86,30 @@ it('shows the page at the next call when the provider could not store the verifi
   expect(save).toHaveBeenCalledTimes(2);
 });
 
+it('uses a provider of a program in JavaScript that has no user and no page', async () => {
+  const { as, mcp, call } = await setUp();
+  let stored: StoredOAuthTokens | undefined;
+  const provider = {
+    redirectUrl: undefined,
+    clientMetadata: { redirect_uris: [] },
+    clientInformation: () => ({ client_id: 'robot', client_secret: 'secret' }),
+    tokens: () => stored,
+    saveTokens: (tokens: StoredOAuthTokens) => void (stored = tokens),
+  } as Partial<OAuthClientProvider> as OAuthClientProvider;
+  const fetch = createOAuthFetch({ provider, serverUrl: mcp.url });
+  expect((await call(fetch)).status).toBe(200);
+  expect(as.tokenRequests.at(-1)?.get('grant_type')).toBe('client_credentials');
+});
+
+it('shows the page by the method that a provider has at that time', async () => {
+  const { mcp, call } = await setUp();
+  const provider = new SdkProvider();
+  const fetch = createOAuthFetch({ provider, serverUrl: mcp.url });
+  const show = vi.spyOn(provider, 'redirectToAuthorization');
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  expect(show).toHaveBeenCalledOnce();
+});
+
 it('gives a provider no undefined members to store', async () => {
   const { as, mcp, call } = await setUp();
   const provider = new SdkProvider();

@@ -49,17 +49,19 @@ export function adoptProvider(provider: OAuthClientProvider): SignIn {
 
 function createSignIn(provider: OAuthClientProvider): SignIn {
   const { redirectUrl, clientMetadata, clientMetadataUrl } = provider;
-  const prepare = provider.prepareTokenRequest?.bind(provider);
   const policy: SignInPolicy = defined({
     isAdopted: true,
     clientMetadata,
     redirectUrl,
     clientMetadataUrl: clientMetadataUrl === undefined ? undefined : requireClientMetadataUrl(clientMetadataUrl),
-    onRedirectToAuthorization: provider.redirectToAuthorization.bind(provider),
-    stateGenerator: provider.state?.bind(provider),
+    // The methods are those of the time of the call, and a provider without a user may have none for a page.
+    onRedirectToAuthorization: (page: URL) => provider.redirectToAuthorization(page),
+    stateGenerator: provider.state && (() => provider.state?.() ?? ''),
     addClientAuthentication: provider.addClientAuthentication?.bind(provider),
     tokenRequest:
-      prepare && (async ({ scope }: TokenRequestContext) => (await prepare(scope)) ?? new URLSearchParams()),
+      provider.prepareTokenRequest &&
+      (async ({ scope }: TokenRequestContext) =>
+        (await provider.prepareTokenRequest?.(scope)) ?? new URLSearchParams()),
   });
   return new SignIn(policy, provider, new StoredValues(new InMemoryOAuthStorage(), getDefaultLogger()));
 }
