@@ -132,6 +132,17 @@ describe('the budget of a reranker', () => {
     }
   });
 
+  it('keeps a process alive that waits for nothing else, and not for longer than the model takes', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    let answer = (_scores: number[]): void => undefined;
+    const before = timers();
+    const ranked = rerank(results, 'which?', () => new Promise((resolve) => (answer = resolve)), { budget: 60_000 });
+    expect(timers()).toBe(before + 1);
+    answer([1, 1, 1]);
+    await ranked;
+    expect(timers()).toBe(before);
+  });
+
   it('keeps an order that is not that of the scores, as of diverse results', async () => {
     const never = (): Promise<number[]> => new Promise(() => undefined);
     const diverse = [match('a', 0.5), match('b', 0.9), match('c', 0.4)];

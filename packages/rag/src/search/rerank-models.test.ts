@@ -122,6 +122,29 @@ describe('a language model as judge', () => {
     expect(order(ranked.filter(({ details }) => details.error === undefined))).toEqual(['c']);
   });
 
+  it('may add members, and a malformed score affects only its own result', async () => {
+    const scores = ['"0.9"', 'null', '1', '0.5'].map(
+      (score, n) => `{"passage":${n + 1},"score":${score},"reason":"[x]"}`,
+    );
+    answer = ({ query }) => `Scores [0 to 1]: {"query":"${query}","scores":[null,${scores.join()}]} [end]`;
+    const ranked = await rerank(results, 'q', judge(), { topK: 4 });
+    const semantic = ranked.map(({ result, details }) => [result.id, details.error?.slice(0, 36) ?? details.semantic]);
+    expect(Object.fromEntries(semantic)).toEqual({
+      a: 'The model gave a text the score 0.9.',
+      b: 'The model gave a text the score null',
+      c: 1,
+      d: 0.5,
+    });
+  });
+
+  it.each([
+    ['nobody/model', 'MODEL_PROVIDER_UNKNOWN'],
+    ['model', 'MODEL_STRING_INVALID'],
+    [{ getRelevanceScore: 'high' }, 'OPTIONS_INVALID'],
+  ])('fails before any call for the wrong model %j', async (model, code) => {
+    await expect(rerank(results, 'q', model as RelevanceModel)).rejects.toMatchObject({ code });
+  });
+
   it('fails the call when its response contains no scores', async () => {
     answer = () => 'I would rather not.';
     await expect(rerank(results, 'q', judge())).rejects.toMatchObject({

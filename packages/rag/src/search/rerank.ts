@@ -211,17 +211,21 @@ async function scoreWithin(
   count: number,
 ): Promise<TextScore[]> {
   if (budget === undefined) return score(signal);
-  const end = AbortSignal.timeout(Math.min(Math.ceil(budget), longestBudget));
+  // A process that waits for nothing else ends before `AbortSignal.timeout` aborts.
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), Math.min(budget, longestBudget));
   try {
-    return await score(signal ? AbortSignal.any([signal, end]) : end);
+    return await score(signal ? AbortSignal.any([signal, end.signal]) : end.signal);
   } catch (error) {
     signal?.throwIfAborted();
-    if (!end.aborted) throw error;
+    if (!end.signal.aborted) throw error;
     const exceeded = new QuiverError(
       'RERANK_BUDGET_EXCEEDED',
       `The model did not score the results within ${budget} ms.`,
     );
     return Array.from({ length: count }, () => ({ error: exceeded }));
+  } finally {
+    clearTimeout(timer);
   }
 }
 

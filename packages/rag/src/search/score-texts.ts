@@ -1,7 +1,7 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { invalidOptions } from '@quiver/core/internal';
 import type { LanguageModel } from '@quiver/core/llm';
-import { askForObject } from '../document/extract/ask-model.js';
+import { askForJson } from '../document/extract/ask-model.js';
 import { retry } from '../requests/retry.js';
 import { createLimit } from '../requests/limit.js';
 import { partsOf } from '../requests/parts-of.js';
@@ -44,7 +44,7 @@ const callsAtOnce = 4;
  * for each text for a scorer; four at once. Transient errors are retried. An error that stays affects only the texts of its call.
  *
  * @returns one score per text, in order
- * @throws `signal.reason`; `OPTIONS_INVALID`
+ * @throws `signal.reason`; `OPTIONS_INVALID`; the errors of resolving a model string
  */
 export async function scoreTexts(
   model: RelevanceModel,
@@ -52,6 +52,10 @@ export async function scoreTexts(
   texts: readonly string[],
   signal?: AbortSignal,
 ): Promise<TextScore[]> {
+  if (typeof model === 'string') {
+    const { resolveLanguageModel } = await import('@quiver/core/llm');
+    return scoreTexts(await resolveLanguageModel(model), query, texts, signal);
+  }
   const { size, ask } = toAsk(model, query, signal);
   const limit = createLimit(callsAtOnce);
   const judge = async (part: readonly string[]): Promise<TextScore[]> => {
@@ -74,7 +78,11 @@ export async function scoreTexts(
 type Ask = (texts: readonly string[]) => Promise<unknown[]>;
 
 /** @returns number of texts per call, and the call */
-function toAsk(model: RelevanceModel, query: string, signal: AbortSignal | undefined): { size: number; ask: Ask } {
+function toAsk(
+  model: Exclude<RelevanceModel, string>,
+  query: string,
+  signal: AbortSignal | undefined,
+): { size: number; ask: Ask } {
   if (typeof model === 'function')
     return {
       size: Infinity,
@@ -83,14 +91,15 @@ function toAsk(model: RelevanceModel, query: string, signal: AbortSignal | undef
   const { doRerank, getRelevanceScore, doGenerate } = (model ?? {}) as Partial<
     RerankingModel & RelevanceScorer & LanguageModel
   >;
-  if (doRerank) return { size: Infinity, ask: askRerankingModel(model as RerankingModel, query, signal) };
-  if (getRelevanceScore) {
+  if (typeof doRerank === 'function')
+    return { size: Infinity, ask: askRerankingModel(model as RerankingModel, query, signal) };
+  if (typeof getRelevanceScore === 'function') {
     const scorer = model as RelevanceScorer;
     const ask: Ask = async ([text = '']) => [await retry(() => scorer.getRelevanceScore(query, text), { signal })];
     return { size: 1, ask };
   }
-  if (doGenerate || typeof model === 'string')
-    return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel | string, query, signal) };
+  if (typeof doGenerate === 'function')
+    return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel, query, signal) };
   throw invalidOptions(
     'A reranker must be a model string such as openai/gpt-5.1, a language or reranking model of the AI SDK, a function that scores a list of texts, or an object with getRelevanceScore(query, text).',
   );
@@ -137,14 +146,17 @@ const schema = {
   additionalProperties: false,
 };
 
-/** Scores several texts in one call. @throws `EXTRACT_ANSWER_INVALID` when the response is not JSON of the expected form */
-function askLanguageModel(llm: LanguageModel | string, query: string, signal: AbortSignal | undefined): Ask {
+/** Scores several texts in one call. A text whose score is malformed has none. @throws `EXTRACT_ANSWER_INVALID` when the response is not JSON */
+function askLanguageModel(llm: LanguageModel, query: string, signal: AbortSignal | undefined): Ask {
   return async (texts) => {
     const passages = texts.map((text, position) => ({ passage: position + 1, text }));
     const prompt = JSON.stringify({ query, passages });
     const request = { llm, system: instructions, prompt, temperature: 0, signal };
-    const answer = (await askForObject(request, schema)) as { scores: { passage: number; score: number }[] };
-    const scores = new Map(answer.scores.map(({ passage, score }) => [passage, score]));
+    const answer = (await askForJson(request, schema)) as { scores?: unknown } | null;
+    const given = Array.isArray(answer?.scores)
+      ? (answer.scores as ({ passage?: unknown; score?: unknown } | null)[])
+      : [];
+    const scores = new Map(given.map((entry) => [entry?.passage, entry?.score]));
     return texts.map((_, position) => scores.get(position + 1));
   };
 }

@@ -31,11 +31,19 @@ export async function askForText(request: ModelRequest): Promise<string> {
  * @throws `EXTRACT_ANSWER_INVALID` for anything else; what the model throws
  */
 export async function askForObject(request: ModelRequest, schema: Schema): Promise<unknown> {
-  const answer = await ask(request, { type: 'json', schema: toModelSchema(schema) });
-  const result = await validate(schema, parseAnswer(answer));
+  const result = await validate(schema, await askForJson(request, schema));
   if (result.ok) return result.value;
   const issues = result.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model does not match the schema: ${issues}`);
+}
+
+/**
+ * Requests JSON for a schema, which the answer need not match.
+ *
+ * @throws `EXTRACT_ANSWER_INVALID` for an answer that is not JSON; what the model throws
+ */
+export async function askForJson(request: ModelRequest, schema: Schema): Promise<unknown> {
+  return parseAnswer(await ask(request, { type: 'json', schema: toModelSchema(schema) }));
 }
 
 interface CachedRequest extends ModelRequest {
@@ -148,15 +156,22 @@ async function ask(request: ModelRequest, responseFormat?: object): Promise<stri
   return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** Some models put JSON into a Markdown fence, or a sentence above it, regardless of the prompt. */
+/** Some models put JSON into a Markdown fence, or between sentences, which may have brackets, regardless of the prompt. */
 function parseAnswer(answer: string): unknown {
-  const start = Math.max(0, answer.search(/[{[]/));
-  const end = Math.max(answer.lastIndexOf('}'), answer.lastIndexOf(']')) + 1;
-  try {
-    return JSON.parse(answer.slice(start, end));
-  } catch (error) {
-    throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model is not JSON: ${answer.slice(0, 200)}`, {
-      cause: error,
-    });
+  const text = answer.trim().replace(/^```(?:json)?|```$/g, '');
+  const endOfObject = text.lastIndexOf('}') + 1;
+  const inProse = [
+    text.slice(Math.max(0, text.search(/[{[]/)), Math.max(endOfObject, text.lastIndexOf(']') + 1)),
+    text.slice(Math.max(0, text.indexOf('{')), endOfObject),
+  ];
+  let cause: unknown;
+  for (const json of [text, ...inProse]) {
+    try {
+      return JSON.parse(json);
+    } catch (error) {
+      cause ??= error;
+    }
   }
+  const message = `The answer of the model is not JSON: ${answer.slice(0, 200)}`;
+  throw new QuiverError('EXTRACT_ANSWER_INVALID', message, { cause });
 }

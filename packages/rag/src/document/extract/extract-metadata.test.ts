@@ -218,12 +218,36 @@ describe('extraction', () => {
     }
   });
 
-  test('keeps an answer of any type under a key', async () => {
-    answer = () => '["a", "b"]';
-    const document = await divided();
-    await document.extractMetadata({ llm: llm(), schema: { schema: z.array(z.string()), metadataKey: 'tags' } });
-    for (const metadata of document.getMetadata()) expect(metadata).toMatchObject({ tags: ['a', 'b'] });
+  test.each<[unknown, z.ZodType]>([
+    [['a', 'b'], z.array(z.string())],
+    [{ a: '```' }, z.object({ a: z.string() })],
+    ['about [a] and {b}', z.string()],
+    [-4.5, z.number()],
+    [true, z.boolean()],
+    [null, z.null()],
+  ])('keeps the answer %j under a key, also from a fence', async (value, schema) => {
+    const json = JSON.stringify(value);
+    for (const reply of [json, `\n${json} `, `\`\`\`json\n${json}\n\`\`\``]) {
+      answer = () => reply;
+      const document = await divided();
+      await document.extractMetadata({ llm: llm(), schema: { schema, metadataKey: 'fact' } });
+      for (const metadata of document.getMetadata()) expect(metadata).toMatchObject({ fact: value });
+    }
   });
+
+  test.each(['Here: [{"a":1}].', 'See [1]: {"a":1}', '{"a":1} [end]'])(
+    'finds JSON in the prose of %s',
+    async (reply) => {
+      answer = () => reply;
+      const document = await divided();
+      const one = z.object({ a: z.literal(1) });
+      await document.extractMetadata({
+        llm: llm(),
+        schema: { schema: z.union([one, z.tuple([one])]), metadataKey: 'fact' },
+      });
+      for (const { fact } of document.getMetadata()) expect([fact].flat()).toEqual([{ a: 1 }]);
+    },
+  );
 
   test('stops for its signal', async () => {
     const controller = new AbortController();
