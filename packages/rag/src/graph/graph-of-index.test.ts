@@ -87,7 +87,7 @@ describe('the graph of an index', () => {
     const file = join(path, (await keptFiles())[0] as string);
     const good = await readFile(file);
     const withOtherId = good.map((byte, place) => (place === good.indexOf('"institute"') + 1 ? byte ^ 1 : byte));
-    const ofLaterFormat = good.toString().replace('{"format":8,', '{"format":9,');
+    const ofLaterFormat = good.toString().replace('{"format":9,', '{"format":10,');
     expect(ofLaterFormat).not.toBe(good.toString());
     const bad = ['', 'nonsense', '\u0004\u0000\u0000\u0000{}xx', good.subarray(0, -1), ofLaterFormat, withOtherId];
     for (const content of bad) {

@@ -252,7 +252,7 @@ interface StoredHead {
 }
 
 /** Raise it with the form, and when equal passages get other edges. */
-const format = 8;
+const format = 9;
 
 /** An edge without a reason, whose kind is `similarity`, is shorter. */
 type StoredEdge = [from: number, to: number, weight: number, kind?: string, reason?: string];

@@ -39,8 +39,14 @@ export class FixedPointRows {
       const numbers = this.#numbers.subarray(row * this.#width);
       const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
       const factor = length === 0 ? 0 : one / length;
-      for (let place = 0; place < dimension; place += 1)
-        numbers[place] = Math.floor((vector[place] as number) * factor + 0.5);
+      // The next number takes the rounding error: equal numbers, as in binary embeddings, would all lose the same part of the length.
+      for (let place = 0, rest = 0; place < dimension; place += 1) {
+        const value = vector[place] as number;
+        const size = Math.abs(value) * factor + rest;
+        const rounded = Math.floor(size + 0.5);
+        rest = size - rounded;
+        numbers[place] = Math.sign(value) * rounded;
+      }
     }
   }
 
