@@ -382,6 +382,22 @@ test('accepts connections for drainDelay, at the beginning of close(), and ends 
   await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED');
 });
 
+test('ends subscriptions that clients open while calls are in flight', async () => {
+  const { server, url } = await start();
+  const idle = new Agent({ keepAlive: true });
+  await sendOver(idle, url, modern('tools/list'));
+  const call = send(url, await eras.modern(url, 'wait', { gate: 'a' }));
+  await expect.poll(() => gates.size).toBe(1);
+  const closing = server.close();
+  const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const stream = await readEvents(url, { method: 'POST', agent: idle, ...listen });
+  await expect.poll(() => stream.events.length).toBe(1);
+  gates.get('a')?.();
+  expect(textOf(await call)).toBe('done a');
+  await Promise.all([closing, stream.ended]);
+  expect(stream.events.at(-1)?.data).toContain('"result"');
+});
+
 test(
   'waits for tasks and for handlers of onClose() as long as for the calls of listen()',
   { timeout: 9_000 },

@@ -1,4 +1,4 @@
-import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 
 export interface StreamEvent {
   id?: string;
@@ -21,15 +21,17 @@ export interface EventReaderRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: unknown;
+  agent?: Agent;
 }
 
 export async function readEvents(
   url: string,
-  { method = 'GET', headers = {}, body }: EventReaderRequest = {},
+  { method = 'GET', headers = {}, body, agent }: EventReaderRequest = {},
 ): Promise<EventReader> {
   const accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream';
   const req: ClientRequest = request(url, {
     method,
+    agent,
     headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
   });
   const responding = new Promise<IncomingMessage>((resolve, reject) => {

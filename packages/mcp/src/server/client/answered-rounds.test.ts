@@ -1,6 +1,6 @@
 import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
-import { modern, send, type WireAnswer } from '../../../test/clients/wire.ts';
+import { modern, send, toRequest, type WireAnswer } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
@@ -33,15 +33,21 @@ async function start(stores: (SharedStore | undefined)[] = [undefined]) {
     servers.push(server);
     urls.push((await server.listen()).url);
   }
-  const call = (more: object = {}, at = 0): Promise<WireAnswer> =>
-    send(urls[at]!, modern('tools/call', { name: 'order', arguments: {}, _meta, ...more }));
+  const toCall = (more: object, at = 0) => ({
+    url: urls[at]!,
+    ...modern('tools/call', { name: 'order', arguments: {}, _meta, ...more }),
+  });
+  const call = (more: object = {}, at = 0): Promise<WireAnswer> => {
+    const { url, ...request } = toCall(more, at);
+    return send(url, request);
+  };
   const ask = async (): Promise<object> => {
     const { requestState, inputRequests } = (await call()).json.result;
     const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, { action: 'accept' }]));
     return { requestState: requestState as string, inputResponses };
   };
   const textOf = ({ json }: WireAnswer): string => json.result?.content[0].text ?? json.error.message;
-  return { runs, callIds, ask, call, textOf, finish: (text: string) => finish(text) };
+  return { runs, callIds, ask, call, toCall, textOf, finish: (text: string) => finish(text) };
 }
 
 describe('a response of a user', () => {
@@ -69,6 +75,20 @@ describe('a response of a user', () => {
     finish('ordered');
     expect((await Promise.all([first, second])).map(textOf)).toEqual(['ordered', 'ordered']);
     expect(runs).toEqual(['accept']);
+  });
+
+  test.each(['in memory', 'in a shared store'])('does not run again when its client has left, %s', async (place) => {
+    const { runs, ask, call, toCall, textOf } = await start([place === 'in memory' ? undefined : new InMemoryStore()]);
+    const answer = await ask();
+    const controller = new AbortController();
+    const { url, ...request } = toCall(answer);
+    const left = fetch(new Request(url, toRequest(request)), { signal: controller.signal }).catch(() => {});
+    await expect.poll(() => runs).toHaveLength(1);
+    controller.abort();
+    await left;
+    for (let count = 0; count < 2; count += 1)
+      expect(textOf(await call(answer))).toContain('This requestState was answered already');
+    expect(runs).toHaveLength(1);
   });
 
   test('can be sent again when it was not accepted', async () => {

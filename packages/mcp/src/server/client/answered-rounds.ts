@@ -1,6 +1,5 @@
 import { monotonicNow } from '../../monotonic-now.js';
 import { Result } from '../../content.js';
-import { evictOldest } from '../../set-recent.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Instance } from '../../shared-store/instance.js';
@@ -53,15 +52,15 @@ export class AnsweredRounds {
     const running = this.#instance.isShared ? this.#runShared(id, request, run) : outcomeOf(request, run);
     const round: Round = { end: monotonicNow() + this.#lifetime, outcome: running, size: 0 };
     this.#rounds.set(id, round);
-    try {
-      const outcome = await running;
-      round.size = outcome?.json.length ?? 0;
-      this.#characters += round.size;
-      return requireResult(outcome);
-    } catch (error) {
+    const outcome = await running.catch((error: unknown) => {
       this.#rounds.delete(id);
       throw error;
+    });
+    if (outcome && this.#rounds.has(id)) {
+      round.size = outcome.json.length;
+      this.#characters += round.size;
     }
+    return requireResult(outcome);
   }
 
   async #runShared(id: string, request: ServerRequest, run: () => Promise<Result>): Promise<Outcome> {
@@ -94,12 +93,12 @@ export class AnsweredRounds {
   #evict(): void {
     const now = monotonicNow();
     for (const [id, round] of this.#rounds) {
-      if (round.end > now && this.#characters <= maxCharacters) break;
+      const isForgotten = round.end <= now || this.#rounds.size > maxRounds;
+      if (!isForgotten && this.#characters <= maxCharacters) break;
       this.#characters -= round.size;
-      if (round.end <= now) this.#rounds.delete(id);
+      if (isForgotten) this.#rounds.delete(id);
       else if (round.size > 0) Object.assign(round, { outcome: Promise.resolve(null), size: 0 });
     }
-    evictOldest(this.#rounds, maxRounds);
   }
 }
 

@@ -148,8 +148,8 @@ export class HttpEndpoint implements Transport {
   async end(): Promise<void> {
     this.lifecycle.close();
     for (const response of this.pending) {
-      response.release();
       response.interrupt();
+      response.release();
     }
     await untilEmpty(this.pending, LAST_EVENTS_TIMEOUT);
     for (const response of this.pending) response.cancel();

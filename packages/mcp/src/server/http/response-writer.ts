@@ -87,7 +87,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     this.#work?.cancel(reason);
   }
 
-  /** Answers a request that did not end in time with an error, also on a stream that was resumed elsewhere, and cancels it. */
+  /** Answers a request that did not end in time with an error, also on a stream that was resumed elsewhere, and cancels it. One that is held ends with its result. */
   interrupt(): void {
     const work = this.#work;
     if (!work || this.isHeld || this.#streamEnd) return;
