@@ -177,7 +177,8 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
     expect(prompt).toMatchObject({ name: 'review', version: 'v2' });
     expect(_meta).toMatchObject({ 'quiver/version': 'v2' });
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'v2: {"lines":[1,2]}' } }]);
-    const { messages: all } = await mcp.prompts.get({ serverName: 'it', name: 'everything' });
+    // Programs in JavaScript pass `null` as well.
+    const { messages: all } = await mcp.prompts.get({ serverName: 'it', name: 'everything', args: null as never });
     expect(all.map(({ content }) => content.type)).toEqual(['text', 'image', 'audio', 'resource_link', 'resource']);
     await expect(mcp.prompts.get({ serverName: 'it', name: 'review' })).rejects.toMatchObject({
       code: 'MCP_CLIENT_GET_PROMPT_FAILED',

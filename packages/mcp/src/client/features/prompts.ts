@@ -47,7 +47,7 @@ export function createClientPrompts(servers: SharedServers, caller: Caller): Cli
       checkOptions('mcp.prompts.get', given, getPromptChecks);
       const { serverName, name, args, version, ...options } = withHandlers(caller, given);
       const _meta = version === undefined ? undefined : { [promptVersionKey]: version };
-      const params = defined({ name, arguments: args && toTexts(args), _meta });
+      const params = defined({ name, arguments: args ? toTexts(args) : undefined, _meta });
       return servers.run(
         'GET_PROMPT',
         serverName,
