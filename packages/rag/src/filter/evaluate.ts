@@ -114,7 +114,10 @@ function createPartTest(part: string): (text: string) => boolean {
 }
 
 function toUnits(text: string): Uint16Array {
-  return Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  // `Uint16Array.from` takes ten times as long.
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at += 1) units[at] = text.charCodeAt(at);
+  return units;
 }
 
 const orders: Readonly<Record<FilterOrder, (difference: number) => boolean>> = {
