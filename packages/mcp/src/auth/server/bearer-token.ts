@@ -1,9 +1,10 @@
 import { checkOptions, ignoredOptions, type OptionChecks, unchecked } from '@quiver/core/internal';
 
-export type BearerToken =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'malformed'; readonly reason: string }
-  | { readonly kind: 'token'; readonly token: string };
+/** The token of a request, or why it is malformed; neither for a request without a token. */
+export interface BearerToken {
+  readonly token?: string;
+  readonly reason?: string;
+}
 
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const maxTokenLength = 8192;
@@ -15,21 +16,19 @@ const maxTokenLength = 8192;
  */
 export function parseBearerToken(authorization: readonly string[], query: string): BearerToken {
   const [header, ...more] = authorization;
-  if (more.length > 0) return { kind: 'malformed', reason: 'More than one Authorization header' };
-  if (header === undefined || !/^bearer(\s|$)/i.test(header)) return { kind: 'none' };
+  if (more.length > 0) return { reason: 'More than one Authorization header' };
+  if (header === undefined || !/^bearer(\s|$)/i.test(header)) return {};
   const token = bearer.exec(header)?.[1];
-  if (token === undefined) return { kind: 'malformed', reason: 'The Authorization header is malformed' };
-  if (query !== '' && new URLSearchParams(query).has('access_token')) {
-    return { kind: 'malformed', reason: 'More than one way of sending a token' };
-  }
+  if (token === undefined) return { reason: 'The Authorization header is malformed' };
+  if (query !== '' && new URLSearchParams(query).has('access_token'))
+    return { reason: 'More than one way of sending a token' };
   // Real tokens stay below this; a client must not make the server hash and decode megabytes.
-  return token.length > maxTokenLength ? { kind: 'token', token: '' } : { kind: 'token', token };
+  return { token: token.length > maxTokenLength ? '' : token };
 }
 
 /** Returns the token of an `Authorization` header, or `undefined`. */
 export function extractBearerToken(header: string | null | undefined): string | undefined {
-  const found = parseBearerToken(typeof header === 'string' ? [header] : [], '');
-  return found.kind === 'token' && found.token !== '' ? found.token : undefined;
+  return parseBearerToken(typeof header === 'string' ? [header] : [], '').token || undefined;
 }
 
 /** Parts of a `WWW-Authenticate` challenge. */

@@ -140,9 +140,8 @@ export function createAuthorizer(options: AuthorizerOptions): RequestAuthorizer 
     if (!(isProtected ?? paths.some((path) => isProtectedPath(path, prefixes)))) return { kind: 'unprotected' };
     if (method === 'OPTIONS')
       return preflight({ ...cors(origin), ...allow('GET, POST, DELETE, OPTIONS', allowedHeaders) });
-    const found = parseBearerToken(authorization, query);
-    if (found.kind === 'malformed') return reject(400, origin, { code: 'invalid_request', description: found.reason });
-    const token = found.kind === 'token' ? found.token : undefined;
+    const { token, reason } = parseBearerToken(authorization, query);
+    if (reason !== undefined) return reject(400, origin, { code: 'invalid_request', description: reason });
     // Loaded with the first token: a bundle for an edge runtime has no such module.
     const digest = token === undefined ? undefined : digestOf(token, (nodeCrypto ??= await import('node:crypto')));
     const known = digest === undefined ? undefined : verified.find(digest);

@@ -175,13 +175,14 @@ export class Proxies implements Provider {
   }
 
   owns(item: object): boolean {
-    return this.#find(item) !== undefined;
+    return this.#ownerOf(item) !== undefined;
   }
 
   async answer(request: ServerRequest, item: object): Promise<Result> {
-    const [upstream, origin] = this.#require(item);
+    // The casts: the server asks for items that a provider owns.
+    const upstream = this.#ownerOf(item) as Upstream;
     const { method } = request;
-    const params = { ...paramsFor(request, origin), _meta: upstream.metaOf(request) };
+    const params = { ...paramsFor(request, upstream.originOf(item) as Params), _meta: upstream.metaOf(request) };
     const result = await upstream.forward(request, (options, continued) =>
       upstream.remote.request((engine, to) => engine.request(method, { ...params, ...continued }, to), {
         ...options,
@@ -196,7 +197,7 @@ export class Proxies implements Provider {
   }
 
   async watch(item: object, uri: string): Promise<() => void> {
-    const [{ remote }] = this.#require(item);
+    const { remote } = this.#ownerOf(item) as Upstream;
     await remote.subscriptions.subscribe(uri);
     this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1);
     return () => {
@@ -286,18 +287,8 @@ export class Proxies implements Provider {
     for (const upstream of this.#upstreams) upstream.forget();
   }
 
-  #find(item: object): readonly [Upstream, Params] | undefined {
-    for (const upstream of this.#upstreams) {
-      const origin = upstream.originOf(item);
-      if (origin) return [upstream, origin];
-    }
-    return undefined;
-  }
-
-  #require(item: object): readonly [Upstream, Params] {
-    const found = this.#find(item);
-    if (found) return found;
-    throw new TypeError('The item is not of a proxied server');
+  #ownerOf(item: object): Upstream | undefined {
+    return this.#upstreams.find((upstream) => upstream.originOf(item));
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Relay } from '../../client/engine/call.js';
+import { defined } from '../../defined.js';
 import { errorCodes, loggingLevels, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import { missingCapabilities, passedOnRequest } from '../../server/client/client-requests.js';
+import type { ProgressUpdate } from '../../server/continued-run.js';
 import type { ServerRequest } from '../../server/request.js';
 import { defer } from '../../server/eras/input-round.js';
 
@@ -53,16 +55,12 @@ export class RelayedCall implements Relay {
     return this.#controller.signal;
   }
 
-  get onProgress(): ((update: { progress: number; total?: number; message?: string }) => void) | undefined {
+  get onProgress(): ((update: ProgressUpdate) => void) | undefined {
     return this.#host?.meta?.['progressToken'] === undefined ? undefined : (update) => this.report(update);
   }
 
-  report({ progress, total, message }: { progress: number; total?: number; message?: string }): void {
-    this.#host?.report({
-      progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
-    });
+  report({ progress, total, message }: ProgressUpdate): void {
+    this.#host?.report(defined({ progress, total, message }));
   }
 
   /** Continues after the response, as this server does it; there the requests and the progress of the upstream go from here on. */

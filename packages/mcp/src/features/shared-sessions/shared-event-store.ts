@@ -2,7 +2,7 @@ import { isQuiverError, QuiverError } from '@quiver/core';
 import { parseJsonObject } from '../../protocol/json-rpc.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { LogEntry } from '../../shared-store/shared-store.js';
-import type { EventMessage, EventStore } from '../../server/http/event-store.js';
+import type { EventMessage, EventWriter } from '../../server/http/event-store.js';
 
 /** Milliseconds that a client has to resume a complete stream. */
 const COMPLETE_STREAM_LIFETIME: number = 5 * 60_000;
@@ -24,7 +24,7 @@ interface FollowOptions {
  * Stores the events of streams in a shared store: a log per stream, and a channel that announces new events. Any instance resumes a
  * stream, also while another one still writes it. Event ids are `<stream>_<entry>`.
  */
-export class SharedEventStore implements EventStore {
+export class SharedEventStore implements EventWriter {
   readonly #instance: Instance;
   readonly #lifetime: number;
 
@@ -56,16 +56,6 @@ export class SharedEventStore implements EventStore {
       if (isUnknownEntry(error)) return undefined;
       throw error;
     }
-  }
-
-  async replayEventsAfter(
-    lastEventId: string,
-    { send }: { send: (eventId: string, message: EventMessage) => Promise<void> },
-  ): Promise<string> {
-    const { streamId, entry } = parseEventId(lastEventId);
-    for (const { id, value } of await this.#instance.store.read(this.#logOf(streamId), entry))
-      if (value !== END) await send(toEventId(streamId, id), parseEvent(value));
-    return streamId;
   }
 
   /**

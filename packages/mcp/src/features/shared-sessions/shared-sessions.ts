@@ -31,6 +31,8 @@ const MAX_SESSION_ID_LENGTH = 256;
  */
 export class SharedSessions extends SessionStore implements Feature {
   readonly sessions: CommonSessions = this;
+  // Only this class adds sessions.
+  declare protected readonly open: Map<string, SharedSession>;
   readonly instance: Instance;
   readonly #server: ServerState;
 
@@ -40,14 +42,14 @@ export class SharedSessions extends SessionStore implements Feature {
     this.#server = server;
     this.instance = instance;
     instance.on<SessionNews>(sessionMessages.changed, ({ id, record }, from) => {
-      const copy = from === instance.id ? undefined : this.#copyOf(id);
+      const copy = from === instance.id ? undefined : this.open.get(id);
       if (!copy) return;
       if (record) copy.load(record);
       else this.drop(copy);
     });
     instance.on<ForwardedMessage>(sessionMessages.forwarded, ({ id, message }) => {
       const incoming = parseMessage(message);
-      if (incoming && incoming.kind !== 'request') this.#copyOf(id)?.settle(incoming);
+      if (incoming && incoming.kind !== 'request') this.open.get(id)?.settle(incoming);
     });
   }
 
@@ -92,7 +94,7 @@ export class SharedSessions extends SessionStore implements Feature {
   async find(id: string, limits: Partial<SessionLimits> = {}, callerKey?: string): Promise<SharedSession | undefined> {
     if (!this.isId(id)) return undefined;
     const record = await this.read(id);
-    let session = this.#copyOf(id);
+    let session = this.open.get(id);
     if (!record) {
       // The session that a request is about to open has no record yet.
       if (!session?.isStored) return session;
@@ -123,8 +125,7 @@ export class SharedSessions extends SessionStore implements Feature {
   override sweep(now: number = monotonicNow()): void {
     super.sweep(now);
     for (const session of this.open.values())
-      if (session instanceof SharedSession && (!session.inFlight.isEmpty || session.hasReader))
-        void session.renew().catch(() => {});
+      if (!session.inFlight.isEmpty || session.hasReader) void session.renew().catch(() => {});
   }
 
   read(id: string): Promise<StoredRecord | undefined> {
@@ -151,11 +152,6 @@ export class SharedSessions extends SessionStore implements Feature {
       this.onStoreError(error);
       throw refused(503, 'The store that the instances of this server share is unavailable; try again later');
     }
-  }
-
-  #copyOf(id: string): SharedSession | undefined {
-    const session = this.open.get(id);
-    return session instanceof SharedSession ? session : undefined;
   }
 
   #keyOf(id: string): string {

@@ -7,36 +7,38 @@ import { pathValue, resolveOptions, sessionChecks } from '../../server/http/tran
 import { WebReply, WebRequest } from '../../server/http/web-http.js';
 import { SSEEndpoint, type ServedRoute, type SSEOptions, type SSERoute } from './sse-endpoint.js';
 
-/** Request, response and paths of `server.startSSE()`. */
-export interface StartSSEOptions extends SSERoute, SSEOptions {
-  /** Request of `node:http`. */
-  req: IncomingMessage;
-  /** Response of `node:http`. */
-  res: ServerResponse;
+/** Options of a method, next to the request or apart from it. */
+interface MethodOptions extends SSEOptions {
   /** Options, when they are not given next to the request. */
   options?: SSEOptions | undefined;
 }
 
-/** Options of `server.connectSSE()`. */
-export interface ConnectSSEOptions extends SSEOptions {
-  /** Path that the client posts its messages to. */
-  messagePath: string;
-  /** The response to the request for the stream. */
-  res: ServerResponse;
-  /** Options, when they are not given next to the response. */
-  options?: SSEOptions | undefined;
-}
-
-/** Options of `server.connectHonoSSE()`. */
-export interface ConnectHonoSSEOptions extends SSEOptions {
-  /** Path that the client posts its messages to. */
-  messagePath: string;
-  /** Hono's context of the request for the stream. */
+/** A request in a context of Hono. */
+interface HonoOptions extends MethodOptions {
+  /** Hono's context of the request. */
   context: HonoContextLike;
   /** Identity of the caller. Default: the variable `auth` of the context. */
   authInfo?: unknown;
-  /** Options, when they are not given next to the context. */
-  options?: SSEOptions | undefined;
+}
+
+/** Request, response and paths of `server.startSSE()`. */
+export interface StartSSEOptions extends SSERoute, MethodOptions {
+  /** Request of `node:http`. */
+  req: IncomingMessage;
+  /** Response of `node:http`. */
+  res: ServerResponse;
+}
+
+/** Options of `server.connectSSE()`, with the response to the request for the stream. */
+export interface ConnectSSEOptions extends MethodOptions, Pick<StartSSEOptions, 'res'> {
+  /** Path that the client posts its messages to. */
+  messagePath: string;
+}
+
+/** Options of `server.connectHonoSSE()`, with the context of the request for the stream. */
+export interface ConnectHonoSSEOptions extends HonoOptions {
+  /** Path that the client posts its messages to. */
+  messagePath: string;
 }
 
 /** Part of Hono's context that the server uses. */
@@ -46,26 +48,16 @@ export interface HonoContextLike {
   get?(key: string): unknown;
 }
 
-/** Options of `server.startHonoSSE()`, with the context of Hono. */
-export interface StartHonoSSEWithContext extends SSERoute, SSEOptions {
-  /** Hono's context of the request. */
-  context: HonoContextLike;
-  /** Identity of the caller. Default: the variable `auth` of the context. */
-  authInfo?: unknown;
-  /** Options, when they are not given next to the context. */
-  options?: SSEOptions | undefined;
-}
-
-/** Options of `server.startHonoSSE()`. */
+/** Options of `server.startHonoSSE()`, with the context of Hono or as those of `startSSE()`. */
 export type StartHonoSSEOptions =
-  | StartHonoSSEWithContext
+  | (SSERoute & HonoOptions)
   | (StartSSEOptions & { context?: undefined; authInfo?: undefined });
 
 const route = { url: anyValue, ssePath: pathValue, messagePath: pathValue };
 const options = { ...sessionChecks, options: objectOf(sessionChecks) };
 const checks: {
   startSSE: OptionChecks<StartSSEOptions>;
-  startHonoSSE: OptionChecks<StartHonoSSEWithContext & StartSSEOptions>;
+  startHonoSSE: OptionChecks<StartSSEOptions & HonoOptions>;
   connectSSE: OptionChecks<ConnectSSEOptions>;
   connectHonoSSE: OptionChecks<ConnectHonoSSEOptions>;
 } = {

@@ -24,6 +24,9 @@ export interface EventStore {
   ): Promise<string>;
 }
 
+/** Part of a store that writes streams. */
+export type EventWriter = Pick<EventStore, 'storeEvent' | 'endStream'>;
+
 /** A JSON-RPC message, as parsed JSON. */
 // oxlint-disable-next-line typescript/no-explicit-any -- stores written for the official SDK take its message type here
 export type EventMessage = any;

@@ -1,11 +1,11 @@
 import type { ResponseChannel } from '../response-channel.js';
-import { emptyEvent, isEmptyEvent, type EventStore } from './event-store.js';
+import { emptyEvent, isEmptyEvent, type EventStore, type EventWriter } from './event-store.js';
 import { keepAliveComment, type EventSink } from './message.js';
 
 export interface EventStreamOptions {
   /** `<session>/<stream>` */
   readonly id: string;
-  readonly store?: EventStore | undefined;
+  readonly store?: EventWriter | undefined;
   /** Called when the store fails; the event then goes out without an id. */
   readonly onStoreError: (error: unknown) => void;
 }

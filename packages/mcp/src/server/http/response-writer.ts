@@ -7,7 +7,7 @@ import type { Work } from '../client/legacy-session.js';
 import type { ResponseChannel } from '../response-channel.js';
 import type { HttpEndpoint } from './endpoint.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
-import type { EventStore } from './event-store.js';
+import type { EventWriter } from './event-store.js';
 import { EventStream } from './event-stream.js';
 import { eventStreamHeaders, jsonHeaders, sendError, type HttpReply, type HttpRequest } from './message.js';
 import { callerOf, type HttpSession } from './sessions.js';
@@ -71,7 +71,7 @@ export class ResponseWriter implements ResponseChannel, InFlight {
     if (this.session && this.#eventStore && !this.options.enableJsonResponse) this.#open().pause();
   }
 
-  get #eventStore(): EventStore | undefined {
+  get #eventStore(): EventWriter | undefined {
     return this.options.eventStore ?? this.session?.events;
   }
 

@@ -11,7 +11,7 @@ import {
   DEFAULT_MAX_SESSIONS,
   DEFAULT_MAX_SESSIONS_PER_CALLER,
 } from '../limits.js';
-import type { EventStore } from './event-store.js';
+import type { EventStore, EventWriter } from './event-store.js';
 import type { EventStream } from './event-stream.js';
 import type { HttpReply, HttpRequest } from './message.js';
 import { responseStreamIdOf, standaloneStreamIdOf } from './stream-id.js';
@@ -104,7 +104,7 @@ export class HttpSession extends LegacySession {
     this.idleTimeout = idleTimeout;
   }
 
-  get events(): EventStore | undefined {
+  get events(): EventWriter | undefined {
     return undefined;
   }
 
