@@ -110,7 +110,8 @@ const maxNativePart = 200;
 function createPartTest(part: string): (text: string) => boolean {
   if (part.length <= maxNativePart) return (text) => text.includes(part);
   const units = toUnits(part);
-  return (text) => text.length >= part.length && !endsOf(units, toUnits(text)).next().done;
+  const start = part.slice(0, maxNativePart);
+  return (text) => text.includes(start) && !endsOf(units, toUnits(text)).next().done;
 }
 
 function toUnits(text: string): Uint16Array {

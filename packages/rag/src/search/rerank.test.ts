@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VectorMatch } from '../store/index.js';
-import { rerank, rerankWithScorer } from './rerank.js';
+import { rerank, rerankWithScorer, selectByReranker } from './rerank.js';
 import type { RelevanceScorer } from './score-texts.js';
 
 const match = (id: string, score: number, document = id): VectorMatch => ({ id, score, document, metadata: {} });
@@ -18,6 +18,10 @@ describe('rerank', () => {
       ['b', expect.closeTo(0.4 * 0.2 + 0.4 * 0.8 + 0.2 * 0.75)],
     ]);
     expect(ranked[0]?.details).toEqual({ semantic: 1, vector: 0.7, position: 0.5 });
+  });
+
+  it('needs no model where a search found nothing', async () => {
+    expect(await selectByReranker({ model: 'nobody/model' }, 'q', [], { topK: 3 })).toEqual([]);
   });
 
   it('returns three results by default', async () => {

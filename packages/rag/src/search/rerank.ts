@@ -167,6 +167,7 @@ export async function selectByReranker<Match extends VectorMatch>(
   candidates: readonly Match[],
   { topK, ...rest }: Pick<RerankerOptions, 'queryEmbedding' | 'signal'> & { readonly topK: number },
 ): Promise<RerankResult<Match>[]> {
+  if (candidates.length === 0) return [];
   return rerank(candidates, query, model, { ...options, ...rest, topK: Math.min(topK, options.topK ?? topK) });
 }
 
