@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { majors, toolResultsSeenBy } from '../../test/ai-sdk-majors.js';
 import { collectLog, named } from '../../test/tools.js';
 import { startOpenAiServer, type OpenAiServer } from '../../test/openai-server.js';
@@ -156,20 +157,14 @@ describe('Agent', () => {
   it('takes a model string', async () => {
     vi.stubEnv('OPENAI_API_KEY', undefined);
     const agent = new Agent({ id: 'a', model: 'openai/gpt-5.1' });
-    await expect(agent.generate('Hi')).rejects.toMatchObject({
-      code: 'MODEL_KEY_MISSING',
-      message: expect.stringMatching(/'openai\/gpt-5\.1'.*OPENAI_API_KEY/) as string,
-    });
+    await expectError(agent.generate('Hi'), 'MODEL_KEY_MISSING', /'openai\/gpt-5\.1'.*OPENAI_API_KEY/);
     vi.unstubAllEnvs();
   });
 
   it('refuses a toolset whose tool has no free name', async () => {
     const other = createTool({ ...named('other'), execute: async () => 1 });
     const agent = new Agent({ id: 'a', model: 'openai/gpt-5.1', tools: { x: whoAmI, s_x: whoAmI } });
-    await expect(agent.generate('Hi', { toolsets: { s: { x: other } } })).rejects.toMatchObject({
-      code: 'AGENT_TOOLS_COLLIDE',
-      message: expect.stringContaining("'s_x'") as string,
-    });
+    await expectError(agent.generate('Hi', { toolsets: { s: { x: other } } }), 'AGENT_TOOLS_COLLIDE', "'s_x'");
   });
 
   it('is named by its id or its name', () => {
@@ -180,7 +175,7 @@ describe('Agent', () => {
       description: 'Does A',
     });
     expect(new Agent({ name: 'A', description: 'Does A' }).getDescription()).toBe('Does A');
-    expect(() => new Agent({})).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
+    expectError(() => new Agent({}), 'OPTIONS_INVALID');
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { GraphRAG, type GraphEdge } from './graph-rag.js';
 
 /** Two subjects, each with its own direction, and one passage between them. */
@@ -86,9 +87,7 @@ describe('GraphRAG', () => {
     const withoutBridge = ids(graph, [1, 0, 0], { filter: { subject: { $ne: 'both' } }, topK: 5 });
     expect(withoutBridge).not.toContain('2');
     expect(ids(graph, [1, 0, 0], { filter: { subject: 'dogs' } })).toEqual([]);
-    expect(() => ids(graph, [1, 0, 0], { filter: { subject: { $like: 'c' } } })).toThrow(
-      expect.objectContaining({ code: 'FILTER_INVALID' }),
-    );
+    expectError(() => ids(graph, [1, 0, 0], { filter: { subject: { $like: 'c' } } }), 'FILTER_INVALID');
   });
 
   it('orders equal ranks by id', () => {
@@ -257,9 +256,7 @@ describe('GraphRAG', () => {
     ],
   ])('refuses %s', (_what, message, act) => {
     const graph = createPets();
-    expect(() => act(graph)).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID', message: expect.stringContaining(message) }),
-    );
+    expectError(() => act(graph), 'OPTIONS_INVALID', message);
     expect(graph.getNodes()).toHaveLength(5);
   });
 });

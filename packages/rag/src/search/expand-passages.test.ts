@@ -1,6 +1,7 @@
 import { RequestContext } from '@quiver/core/request-context';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { MDocument } from '../document/document.js';
 import { partKeys } from '../document/metadata-keys.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
@@ -294,7 +295,7 @@ describe('expandPassages', () => {
     { around: 1 },
     5,
   ])('rejects %j as limits', async (expand) => {
-    await expect(expandAll([], expand as never)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
+    await expectError(expandAll([], expand as never), 'OPTIONS_INVALID');
   });
 
   it('ends with the abort reason, and with the errors of filter and store', async () => {
@@ -302,12 +303,8 @@ describe('expandPassages', () => {
     const matches = await matching('E2042');
     const reason = new Error('stop');
     await expect(expandAll(matches, 'section', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    await expect(expandAll(matches, 'section', { filter: { tenant: undefined } })).rejects.toMatchObject({
-      code: 'FILTER_INVALID',
-    });
-    await expect(expandAll(matches, 'section', { indexName: 'none' })).rejects.toMatchObject({
-      code: 'VECTOR_INDEX_NOT_FOUND',
-    });
+    await expectError(expandAll(matches, 'section', { filter: { tenant: undefined } }), 'FILTER_INVALID');
+    await expectError(expandAll(matches, 'section', { indexName: 'none' }), 'VECTOR_INDEX_NOT_FOUND');
   });
 });
 

@@ -1,5 +1,6 @@
 import { RequestContext } from '@quiver/core/request-context';
 import { describe, expect, it } from 'vitest';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { newFolder } from '../../../../scripts/test-folder.ts';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
@@ -64,10 +65,7 @@ describe('createGraphRAGTool', () => {
       ['restartProb', '0.2', "'graphOptions.restartProb' must be a finite number above 0 and below 1, not '0.2'"],
       ['randomWalkSteps', 0, "'graphOptions.randomWalkSteps' must be a finite number of at least 1, not 0"],
     ] as const) {
-      await expect(ask({ [key]: value })).rejects.toMatchObject({
-        code: 'OPTIONS_INVALID',
-        message: expect.stringContaining(message),
-      });
+      await expectError(ask({ [key]: value }), 'OPTIONS_INVALID', message);
     }
   });
 
@@ -236,17 +234,17 @@ describe('createGraphRAGTool', () => {
       await fill(store, facts);
       const ask = (options: Partial<GraphRAGToolOptions>, requestContext = new RequestContext()) =>
         callTool(createGraphRAGTool({ indexName, vectorStore: store, model, ...options }), 'x', { requestContext });
-      await expect(
+      await expectError(
         callTool(createGraphRAGTool({ indexName, model, vectorStoreName: 'pinecone' }), 'x'),
-      ).rejects.toMatchObject({ code: 'VECTOR_STORE_MISSING' });
-      await expect(ask({ indexName: 'none' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
-      await expect(ask({ graphOptions: { dimension: 1536 } })).rejects.toMatchObject({
-        code: 'VECTOR_DIMENSION_MISMATCH',
-        message: expect.stringContaining("graphOptions.dimension is 1536, but the index 'facts' has dimension 256"),
-      });
-      await expect(ask({}, new RequestContext([['filter', undefined]]))).rejects.toMatchObject({
-        code: 'FILTER_INVALID',
-      });
+        'VECTOR_STORE_MISSING',
+      );
+      await expectError(ask({ indexName: 'none' }), 'VECTOR_INDEX_NOT_FOUND');
+      await expectError(
+        ask({ graphOptions: { dimension: 1536 } }),
+        'VECTOR_DIMENSION_MISMATCH',
+        "graphOptions.dimension is 1536, but the index 'facts' has dimension 256",
+      );
+      await expectError(ask({}, new RequestContext([['filter', undefined]])), 'FILTER_INVALID');
     });
 
     it.each<[NonNullable<GraphRAGToolOptions['graphOptions']>]>([
@@ -258,7 +256,7 @@ describe('createGraphRAGTool', () => {
       [{ edges: { phrase: true } as never }],
     ])('is a bad option: %j', async (graphOptions) => {
       await using store = new LocalVector();
-      expect(() => toolOver(store, { graphOptions })).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }));
+      expectError(() => toolOver(store, { graphOptions }), 'OPTIONS_INVALID');
     });
 
     it('is a mode of seeds that the store does not have', async () => {
@@ -358,9 +356,7 @@ describe('createGraphRAGTool', () => {
       expect(await idsFoundBy(tool, 'Quill')).toEqual(['ada', 'institute', 'otto']);
       expect(await idsFoundBy(tool, { queryText: 'Quill', filter: { open: true } })).toEqual(['ada']);
       expect(await idsFoundBy(tool, { queryText: 'Quill', filter: '{"open": false}' })).toEqual([]);
-      await expect(callTool(tool, { queryText: 'Quill', filter: { open: { $like: 1 } } })).rejects.toMatchObject({
-        code: 'FILTER_INVALID',
-      });
+      await expectError(callTool(tool, { queryText: 'Quill', filter: { open: { $like: 1 } } }), 'FILTER_INVALID');
     });
   });
 });

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { parse } from 'parse5';
 import { describe, expect, test } from 'vitest';
+import { expectLinearTime } from '../../../../../scripts/test-cpu-time.ts';
+import { expectError } from '../../../../../scripts/test-error.ts';
 import { MDocument } from '../document.js';
 import { referenceText } from './reference-text.fixture.js';
 
@@ -224,35 +226,16 @@ test('every text of a page is in exactly one chunk, decoded as parse5 decodes it
   );
 });
 
-test('takes CPU time in proportion to any page, and rejects the deepest', async () => {
-  const deep = new Set(['<div>', '<section>', '<h1>', '<b>a', '<pre>\n']);
-  const options = { strategy: 'html', maxSize: 1000, sections: [['section', 'x']] } as const;
-  for (const unit of [
-    '<div>',
-    '<section>',
-    '<p>a',
-    '<h1>',
-    '<h2>a</h2>',
-    '&amp;',
-    ' ',
-    '</p>',
-    '<b>a',
-    '<',
-    '<!--',
-    'a ',
-    '<section>a</section>',
-    '<td>a',
-    '<pre>\n',
-  ]) {
-    const before = process.cpuUsage();
-    const outcome = await MDocument.fromHTML(unit.repeat(Math.ceil(100_000 / unit.length)))
-      .chunk(options)
-      .then(
-        () => 'done',
-        (error: unknown) => (error as { code: unknown }).code,
-      );
-    expect(outcome, JSON.stringify(unit)).toBe(deep.has(unit) ? 'HTML_TOO_DEEP' : 'done');
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000, JSON.stringify(unit)).toBeLessThan(3000);
-  }
-});
+const sections = { strategy: 'html', maxSize: 1000, sections: [['section', 'x']] } as const;
+
+test.each(['<p>a', '<h2>a</h2>', '&amp;', ' ', '</p>', '<', '<!--', 'a ', '<section>a</section>', '<td>a'])(
+  'takes CPU time in proportion to a page of %j',
+  (unit) => expectLinearTime((length) => MDocument.fromHTML(unit.repeat(length / unit.length)).chunk(sections), 20_000),
+);
+
+test.each(['<div>', '<section>', '<h1>', '<b>a', '<pre>\n'])('rejects a page of %j at once', (unit) =>
+  expectLinearTime(
+    (count) => expectError(MDocument.fromHTML(unit.repeat(count)).chunk(sections), 'HTML_TOO_DEEP'),
+    12_000,
+  ),
+);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { expectError } from '../../../../../../scripts/test-error.ts';
 import { newFolder } from '../../../../../../scripts/test-folder.ts';
 import { LocalVector } from '../index.js';
 import { crc32, crc32InScript } from './log-format.js';
@@ -65,10 +66,7 @@ describe('LocalVector in a folder', () => {
     expect(await reader.describeIndex({ indexName })).toMatchObject({ count: 1 });
     await writer.upsert({ indexName, ids: ['b'], vectors: [[0, 1]] });
     expect(await reader.query({ indexName, queryVector: [0, 1], topK: 1 })).toMatchObject([{ id: 'b' }]);
-    await expect(reader.upsert({ indexName, vectors: [[1, 1]] })).rejects.toMatchObject({
-      code: 'VECTOR_STORE_LOCKED',
-      message: expect.stringContaining(String(process.pid)),
-    });
+    await expectError(reader.upsert({ indexName, vectors: [[1, 1]] }), 'VECTOR_STORE_LOCKED', String(process.pid));
     await writer.close();
     await reader.upsert({ indexName, ids: ['c'], vectors: [[1, 1]] });
     expect(await writer.describeIndex({ indexName })).toMatchObject({ count: 3 });
@@ -80,7 +78,7 @@ describe('LocalVector in a folder', () => {
     await writer.createIndex({ indexName, dimension: 2 });
     await reader.describeIndex({ indexName });
     await writer.deleteIndex({ indexName });
-    await expect(reader.describeIndex({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await expectError(reader.describeIndex({ indexName }), 'VECTOR_INDEX_NOT_FOUND');
     await writer.createIndex({ indexName, dimension: 5 });
     expect(await reader.describeIndex({ indexName })).toMatchObject({ dimension: 5 });
   });
@@ -117,9 +115,7 @@ describe('LocalVector in a folder', () => {
 
   it('refuses a name that differs from an existing one only in case', async () => {
     await write(async (store) => {
-      await expect(store.createIndex({ indexName: 'DOCS', dimension: 2 })).rejects.toMatchObject({
-        code: 'OPTIONS_INVALID',
-      });
+      await expectError(store.createIndex({ indexName: 'DOCS', dimension: 2 }), 'OPTIONS_INVALID');
     });
   });
 
@@ -147,9 +143,7 @@ describe('LocalVector in a folder', () => {
     await using store = new LocalVector({ path });
     await store.createIndex({ indexName, dimension: 2 });
     for (const name of ['../graph', 'a/b', '', '.'])
-      await expect(store.derived?.write({ indexName, name, data: new Uint8Array(1) })).rejects.toMatchObject({
-        code: 'OPTIONS_INVALID',
-      });
+      await expectError(store.derived!.write({ indexName, name, data: new Uint8Array(1) }), 'OPTIONS_INVALID');
     expect(new LocalVector().derived).toBeUndefined();
   });
 
@@ -225,10 +219,7 @@ describe('a log that was cut off', () => {
       await store.upsert({ indexName: other, ids: ['a', 'b'], vectors: [1, 2].map((n) => Array(dimension).fill(n)) });
     });
     await appendFile(logFile(), (await readFile(join(path, `${other}.qvlog`))).subarray(start));
-    await expect(ids()).rejects.toMatchObject({
-      code: 'VECTOR_STORE_CORRUPT',
-      message: expect.stringContaining('do not have the dimension of the index'),
-    });
+    await expectError(ids(), 'VECTOR_STORE_CORRUPT', 'do not have the dimension of the index');
   });
 
   it('writes nothing more after a change that the memory has no room for', async () => {
@@ -252,7 +243,7 @@ describe('a log that was cut off', () => {
       } finally {
         vi.unstubAllGlobals();
       }
-      await expect(upsert(store, 4150, 50)).rejects.toMatchObject({ code: 'VECTOR_STORE_UNUSABLE' });
+      await expectError(upsert(store, 4150, 50), 'VECTOR_STORE_UNUSABLE');
     });
     await using store = new LocalVector({ path });
     expect(await store.get({ indexName, ids: ['0', '4000', '4199'] })).toHaveLength(3);
@@ -262,7 +253,7 @@ describe('a log that was cut off', () => {
   it('refuses a file that holds no index', async () => {
     await write(async () => undefined);
     await truncate(logFile(), 0);
-    await expect(ids()).rejects.toMatchObject({ code: 'VECTOR_STORE_CORRUPT' });
+    await expectError(ids(), 'VECTOR_STORE_CORRUPT');
   });
 });
 
@@ -342,9 +333,10 @@ describe('the lock of a folder', () => {
     'excludes a writer in another PID namespace of the same host name',
     async () => {
       await startWriter(['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']);
-      await expect(write((store) => store.truncateIndex({ indexName }))).rejects.toMatchObject({
-        code: 'VECTOR_STORE_LOCKED',
-      });
+      await expectError(
+        write((store) => store.truncateIndex({ indexName })),
+        'VECTOR_STORE_LOCKED',
+      );
       expect(await ids()).toEqual(['first']);
     },
   );
