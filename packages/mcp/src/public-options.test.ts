@@ -1,7 +1,7 @@
 import { isQuiverError } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
-import { createTool } from '@quiver/core/tools';
 import { afterAll, describe, expect, it } from 'vitest';
+import { toolOf } from '../test/servers/tool-of.ts';
 import { readPublicFunctions } from '../../../scripts/public-functions.js';
 import * as auth from './auth/index.js';
 import { loadMcpConfig, MCPClient } from './client/index.js';
@@ -22,18 +22,14 @@ const metadata = { redirectUrl: 'http://localhost:1/callback', clientMetadata: {
 const handle = { serverName: 'it', name: 'x', taskId: '1' };
 
 /** Returns the errors of requests to the client with an option that they do not have. */
-const ask = createTool({
-  id: 'ask',
-  description: 'Asks',
-  execute: async (_input, { mcp: client }) => {
-    const requests = [
-      client.elicitation.sendRequest(unknown, unknown),
-      client.sample(unknown, unknown),
-      client.roots(unknown),
-    ];
-    const settled = await Promise.allSettled(requests);
-    return settled.map((result) => (result.status === 'rejected' ? String(result.reason) : 'sent')).join('\n');
-  },
+const ask = toolOf('ask', async (_input, { mcp: client }) => {
+  const requests = [
+    client.elicitation.sendRequest(unknown, unknown),
+    client.sample(unknown, unknown),
+    client.roots(unknown),
+  ];
+  const settled = await Promise.allSettled(requests);
+  return settled.map((result) => (result.status === 'rejected' ? String(result.reason) : 'sent')).join('\n');
 });
 
 const server = new MCPServer({ name: 'n', version: '1', tools: { ask } });

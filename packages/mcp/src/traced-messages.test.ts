@@ -1,6 +1,6 @@
 import { observe, type McpSessionTraceEvent, type McpTraceEvent, type TraceEvent } from '@quiver/core';
-import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
+import { toolOf } from '../test/servers/tool-of.ts';
 import { afterTest, serveHttp } from '../test/after-test.ts';
 import { toRequest } from '../test/clients/wire.ts';
 import { eventually } from '../test/eventually.ts';
@@ -14,39 +14,26 @@ function createServer(): MCPServer {
     name: 'Traced',
     version: '1.0.0',
     tools: {
-      add: createTool({
-        id: 'add',
-        description: 'Adds',
-        execute: async (input: unknown, { mcp }) => {
-          received.push(mcp.extra?._meta);
-          const { a, b } = input as { a: number; b: number };
-          return a + b;
-        },
+      add: toolOf('add', async (input: unknown, { mcp }) => {
+        received.push(mcp.extra?._meta);
+        const { a, b } = input as { a: number; b: number };
+        return a + b;
       }),
-      broken: createTool({
-        id: 'broken',
-        description: 'Fails',
-        execute: async () => {
-          throw new Error('broken');
-        },
+      broken: toolOf('broken', async () => {
+        throw new Error('broken');
       }),
-      ask: createTool({
-        id: 'ask',
-        description: 'Asks',
-        execute: async (_, { mcp }) => {
-          const { action } = await mcp.elicitation.sendRequest({
-            message: 'Sure?',
-            requestedSchema: { type: 'object', properties: {} },
-          });
-          return action;
-        },
+      ask: toolOf('ask', async (_, { mcp }) => {
+        const { action } = await mcp.elicitation.sendRequest({
+          message: 'Sure?',
+          requestedSchema: { type: 'object', properties: {} },
+        });
+        return action;
       }),
-      wait: createTool({
-        id: 'wait',
-        description: 'Waits',
-        execute: (_, { abortSignal }) =>
+      wait: toolOf(
+        'wait',
+        (_, { abortSignal }) =>
           new Promise((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason))),
-      }),
+      ),
     },
   });
   afterTest(() => server.close({ grace: 100 }));

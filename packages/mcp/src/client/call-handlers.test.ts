@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RequestContext } from '@quiver/core/request-context';
-import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ElicitResultSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -10,6 +9,7 @@ import { generateText } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
@@ -29,29 +29,16 @@ const server = new MCPServer({
   version: '1',
   tools: {
     ...exampleTools,
-    complete: createTool({
-      id: 'complete',
-      description: 'Asks the model of the client',
-      execute: async (_input, { mcp }) => {
-        const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Capital?' } }];
-        return (await mcp.sample({ messages, maxTokens: 10 })).text;
-      },
+    complete: toolOf('complete', async (_input, { mcp }) => {
+      const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Capital?' } }];
+      return (await mcp.sample({ messages, maxTokens: 10 })).text;
     }),
-    report: createTool({
-      id: 'report',
-      description: 'Asks for a title, as a task',
-      mcp: { task: { mode: 'optional', pollIntervalMs: 20 } },
-      execute: async (_input, { mcp }) => {
-        const requestedSchema = { type: 'object' as const, properties: { title: { type: 'string' as const } } };
-        const { content } = await mcp.elicitation.sendRequest({ message: 'Title?', requestedSchema });
-        return `titled ${String(content?.['title'])}`;
-      },
+    report: toolOf('report', { mcp: { task: { mode: 'optional', pollIntervalMs: 20 } } }, async (_input, { mcp }) => {
+      const requestedSchema = { type: 'object' as const, properties: { title: { type: 'string' as const } } };
+      const { content } = await mcp.elicitation.sendRequest({ message: 'Title?', requestedSchema });
+      return `titled ${String(content?.['title'])}`;
     }),
-    hold: createTool({
-      id: 'hold',
-      description: 'Returns when it is released',
-      execute: async () => released.passed.then(() => 'released'),
-    }),
+    hold: toolOf('hold', async () => released.passed.then(() => 'released')),
   },
   prompts: {
     listPrompts: async () => [{ name: 'ask' }],
@@ -73,10 +60,7 @@ const nameRequest = {
   requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' as const } } },
 };
 
-let url = '';
-beforeAll(async () => {
-  ({ url } = await server.listen());
-});
+const { url } = await server.listen();
 afterAll(() => server.close());
 beforeEach(() => {
   handshakes = [];
@@ -482,20 +466,16 @@ test.each(pairs)('a gateway ($upstreamEra) asks the caller ($era) whose call it 
     name: 'Gateway',
     version: '1',
     tools: {
-      contact: createTool({
-        id: 'contact',
-        description: 'Asks the caller',
-        inputSchema: z.object({ greeting: z.string() }),
-        execute: (args, { mcp, abortSignal }) =>
-          upstream.callTool({
-            serverName: 'it',
-            name: 'contact',
-            args,
-            signal: abortSignal,
-            onElicitation: ({ message, requestedSchema }, { signal }) =>
-              mcp.elicitation.sendRequest({ message, requestedSchema }, { key: message, signal }),
-          }),
-      }),
+      contact: toolOf('contact', { inputSchema: z.object({ greeting: z.string() }) }, (args, { mcp, abortSignal }) =>
+        upstream.callTool({
+          serverName: 'it',
+          name: 'contact',
+          args,
+          signal: abortSignal,
+          onElicitation: ({ message, requestedSchema }, { signal }) =>
+            mcp.elicitation.sendRequest({ message, requestedSchema }, { key: message, signal }),
+        }),
+      ),
     },
   });
   const { url: address } = await gateway.listen();

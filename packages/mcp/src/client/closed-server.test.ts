@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { InMemoryStore } from '../shared-store/in-memory-store.js';
 import { MCPServer } from '../server/mcp-server.js';
 import type { MCPClient } from './mcp-client.js';
+import { eras } from '../../test/eras.ts';
 import { serveHttp } from '../../test/after-test.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 
@@ -20,36 +21,33 @@ const startHTTP =
   (req, res) =>
     server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
 
-test.each(['legacy', 'modern'] as const)(
-  'sends requests again that a closed server has not started, in the %s era',
-  async (protocol) => {
-    let runs = 0;
-    const tools = { count: createTool({ id: 'count', description: 'Counts', execute: async () => (runs += 1) }) };
-    const sharedStore = new InMemoryStore();
-    const [a, b] = [1, 2].map(() => new MCPServer({ name: 'Two', version: '1', tools, sharedStore })) as [
-      MCPServer,
-      MCPServer,
-    ];
-    onTestFinished(() => b.close({ grace: 0 }));
-    let refused = 0;
-    let turn = 0;
-    const client = await connectClient(protocol, (req, res) => {
-      turn += 1;
-      res.once('finish', () => (refused += res.statusCode === 503 ? 1 : 0));
-      return startHTTP(turn % 2 === 0 ? a : b)(req, res);
-    });
-    await client.listTools();
-    await a.close();
-    // The handshake, too.
-    for (let count = 1; count <= 3; count += 1) {
-      if (count === 2) await client.reconnectServer('it');
-      const { content } = await client.callTool({ serverName: 'it', name: 'count' });
-      expect(content).toEqual([{ type: 'text', text: String(count) }]);
-    }
-    expect(refused).toBeGreaterThan(0);
-    expect(runs).toBe(3);
-  },
-);
+test.each(eras)('sends requests again that a closed server has not started, in the %s era', async (protocol) => {
+  let runs = 0;
+  const tools = { count: createTool({ id: 'count', description: 'Counts', execute: async () => (runs += 1) }) };
+  const sharedStore = new InMemoryStore();
+  const [a, b] = [1, 2].map(() => new MCPServer({ name: 'Two', version: '1', tools, sharedStore })) as [
+    MCPServer,
+    MCPServer,
+  ];
+  onTestFinished(() => b.close({ grace: 0 }));
+  let refused = 0;
+  let turn = 0;
+  const client = await connectClient(protocol, (req, res) => {
+    turn += 1;
+    res.once('finish', () => (refused += res.statusCode === 503 ? 1 : 0));
+    return startHTTP(turn % 2 === 0 ? a : b)(req, res);
+  });
+  await client.listTools();
+  await a.close();
+  // The handshake, too.
+  for (let count = 1; count <= 3; count += 1) {
+    if (count === 2) await client.reconnectServer('it');
+    const { content } = await client.callTool({ serverName: 'it', name: 'count' });
+    expect(content).toEqual([{ type: 'text', text: String(count) }]);
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect(runs).toBe(3);
+});
 
 test('sends no other refused request again, and gives up after four attempts', async () => {
   const server = new MCPServer({ name: 'One', version: '1', tools: {} });

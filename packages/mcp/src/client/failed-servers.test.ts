@@ -1,10 +1,11 @@
 import { inspect } from 'node:util';
 import { createLogger, isQuiverError, type QuiverError } from '@quiver/core';
-import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../server/mcp-server.js';
 import type { ToolCallProcessor } from './config/tool-options.js';
+import { eras } from '../../test/eras.ts';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 import { captureLog } from '../../test/capture-log.ts';
 
@@ -12,13 +13,9 @@ const server = new MCPServer({
   name: 'Example',
   version: '1',
   tools: {
-    complete: createTool({
-      id: 'complete',
-      description: 'Asks the model of the client',
-      execute: async (_input, { mcp }) => {
-        const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Capital?' } }];
-        return (await mcp.sample({ messages, maxTokens: 10 })).text;
-      },
+    complete: toolOf('complete', async (_input, { mcp }) => {
+      const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Capital?' } }];
+      return (await mcp.sample({ messages, maxTokens: 10 })).text;
     }),
   },
 });
@@ -158,18 +155,15 @@ test('an error says which side it comes from', async () => {
   ]);
 });
 
-test.each(['legacy', 'modern'] as const)(
-  'reports what onRequest of a %s server throws, and the server logs it',
-  async (protocol) => {
-    const lines: string[] = [];
-    const logger = createLogger({ write: (line) => void lines.push(line) });
-    const server = new MCPServer({ name: 'Refusing', version: '1', tools: {}, logger }).use({
-      onRequest: async () => Promise.reject(new Error('license expired')),
-    });
-    onTestFinished(() => server.close());
-    const { url } = await server.listen();
-    const mcp = clientOf({ it: { url, protocol } });
-    await expect(mcp.callTool({ serverName: 'it', name: 'x' })).rejects.toThrow(/: license expired\.$/);
-    expect(lines.join()).toContain('warn: The request');
-  },
-);
+test.each(eras)('reports what onRequest of a %s server throws, and the server logs it', async (protocol) => {
+  const lines: string[] = [];
+  const logger = createLogger({ write: (line) => void lines.push(line) });
+  const server = new MCPServer({ name: 'Refusing', version: '1', tools: {}, logger }).use({
+    onRequest: async () => Promise.reject(new Error('license expired')),
+  });
+  onTestFinished(() => server.close());
+  const { url } = await server.listen();
+  const mcp = clientOf({ it: { url, protocol } });
+  await expect(mcp.callTool({ serverName: 'it', name: 'x' })).rejects.toThrow(/: license expired\.$/);
+  expect(lines.join()).toContain('warn: The request');
+});

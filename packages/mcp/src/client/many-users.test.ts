@@ -1,12 +1,12 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RequestContext } from '@quiver/core/request-context';
-import { createTool } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 import type { HttpServerDefinition } from './config/server-definition.js';
 import { MCPServer } from '../server/mcp-server.js';
@@ -24,12 +24,7 @@ const headersOf = (context: RequestContext): Record<string, unknown> =>
     ?.headers ?? {};
 const userOf = (context: RequestContext): string => String(headersOf(context)['x-user'] ?? 'nobody');
 
-const say = createTool({
-  id: 'say',
-  description: 'Returns the user',
-  inputSchema: z.object({}),
-  execute: async (_input, { requestContext }) => userOf(requestContext),
-});
+const say = toolOf('say', { inputSchema: z.object({}) }, async (_input, { requestContext }) => userOf(requestContext));
 const item = (user: string): { uri: string; name: string } => ({ uri: `note://${user}`, name: user });
 
 /** Each user sees the items with its name. */

@@ -6,24 +6,21 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Server } from '@modelcontextprotocol/server';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eras } from '../../test/eras.ts';
 import { serveHttp } from '../../test/after-test.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { startFaultProxy, type Fault } from '../../test/stores/fault-proxy.ts';
 import { discovered, result, startScripted } from '../../test/servers/scripted-server.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
-import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
 import { clientOf } from '../../test/clients/client-of.ts';
 
 const scratch = scratchFolder();
 const server = new MCPServer({ name: 'Example', version: '1', tools: exampleTools });
-let http: McpHttpServer;
-beforeAll(async () => {
-  http = await server.listen();
-});
+const http = await server.listen();
 afterAll(() => server.close());
 
 /** Starts a server that stops before the end of the test. */
@@ -62,26 +59,23 @@ describe('what the network does', () => {
     ['truncated body', { kind: 'truncate', bytes: 300 }, 'MCP_CONNECTION_CLOSED'],
   ];
 
-  test.each(['legacy', 'modern'] as const)(
-    '%s: every fault ends in a named error, and the next call works',
-    async (protocol) => {
-      const proxy = await startFaultProxy(http.port);
-      const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol } }, { timeout: 3000 });
-      const echo = (): Promise<unknown> =>
-        mcp.callTool({ serverName: 'it', name: 'echo', args: { message: 'x'.repeat(500) } });
-      await echo();
-      for (const [name, fault, reason] of faults) {
-        proxy.setFault(fault);
-        expect(await echo().catch((error: unknown) => error), name).toMatchObject({ details: { reason } });
-        // Sent, and not sent again.
-        expect(proxy.passed, name).toBeLessThanOrEqual(2);
-        proxy.setFault({ kind: 'none' });
-        expect(await echo(), name).toMatchObject({ content: [{ text: 'x'.repeat(500) }] });
-      }
-      proxy.setFault({ kind: 'latency', milliseconds: 100 });
-      expect(await echo()).toMatchObject({ content: [{}] });
-    },
-  );
+  test.each(eras)('%s: every fault ends in a named error, and the next call works', async (protocol) => {
+    const proxy = await startFaultProxy(http.port);
+    const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol } }, { timeout: 3000 });
+    const echo = (): Promise<unknown> =>
+      mcp.callTool({ serverName: 'it', name: 'echo', args: { message: 'x'.repeat(500) } });
+    await echo();
+    for (const [name, fault, reason] of faults) {
+      proxy.setFault(fault);
+      expect(await echo().catch((error: unknown) => error), name).toMatchObject({ details: { reason } });
+      // Sent, and not sent again.
+      expect(proxy.passed, name).toBeLessThanOrEqual(2);
+      proxy.setFault({ kind: 'none' });
+      expect(await echo(), name).toMatchObject({ content: [{ text: 'x'.repeat(500) }] });
+    }
+    proxy.setFault({ kind: 'latency', milliseconds: 100 });
+    expect(await echo()).toMatchObject({ content: [{}] });
+  });
 
   test('fails at once when an event stream breaks off, before the timeout', async () => {
     const proxy = await startFaultProxy(http.port);

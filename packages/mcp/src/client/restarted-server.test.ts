@@ -1,17 +1,16 @@
-import { createTool } from '@quiver/core/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MCPServer } from '../server/mcp-server.js';
 import type { MCPClient } from './mcp-client.js';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 
 const key = 'k'.repeat(32);
-const ask = createTool({
-  id: 'ask',
-  description: 'Asks',
-  execute: async (_input, { mcp }) =>
+const ask = toolOf(
+  'ask',
+  async (_input, { mcp }) =>
     (await mcp.elicitation.sendRequest({ message: 'Go?', requestedSchema: { type: 'object', properties: {} } })).action,
-});
-const echo = createTool({ id: 'echo', description: 'd', execute: async () => 'echo' });
+);
+const echo = toolOf('echo', async () => 'echo');
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 

@@ -1,6 +1,6 @@
-import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp/server';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { TaskCaller, type Answer } from '../../test/clients/task-caller.ts';
 import { rpc, toRequest } from '../../test/clients/wire.ts';
 import { eventually } from '../../test/eventually.ts';
@@ -28,16 +28,11 @@ function serve(): { server: MCPServer; log: string[] } {
   const log: string[] = [];
   record(log, 'task', TasksFeature.prototype);
   record(log, 'limit', ResultLimits.prototype);
-  const save = createTool({
-    id: 'save',
-    description: 'Saves',
-    mcp: { task: { after: 0 } },
-    execute: async () => {
-      log.push('tool');
-      // Long enough to become a task.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return 'short';
-    },
+  const save = toolOf('save', { mcp: { task: { after: 0 } } }, async () => {
+    log.push('tool');
+    // Long enough to become a task.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return 'short';
   });
   const server = new MCPServer({
     name: 'Order',

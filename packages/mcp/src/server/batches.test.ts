@@ -1,19 +1,14 @@
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { exampleTools, waiting } from '../../test/servers/example-tools.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/clients/wire.ts';
 import { createServerState } from './create-server-state.js';
 import { MCPServer } from './mcp-server.js';
-import type { McpHttpServer } from './http/listen.js';
 import { serveStdio, type StdioConnection } from './connection/stdio.js';
 
 const server = new MCPServer({ name: 'Batches', version: '1.0.0', tools: exampleTools });
-let sessions: McpHttpServer;
-let stateless: McpHttpServer;
-beforeAll(async () => {
-  sessions = await server.listen();
-  stateless = await server.listen({ serverless: true });
-});
+const sessions = await server.listen();
+const stateless = await server.listen({ serverless: true });
 afterAll(() => server.close());
 
 const call = (name: string, args: object, id: string | number, _meta?: object): object =>

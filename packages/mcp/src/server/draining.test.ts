@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { serveHttp } from '../../test/after-test.ts';
 import { z } from 'zod';
 import { readEvents } from '../../test/clients/event-reader.ts';
@@ -403,14 +404,9 @@ test(
   { timeout: 9_000 },
   async () => {
     let signal: AbortSignal | undefined;
-    const work = createTool({
-      id: 'work',
-      description: 'Runs until the server ends',
-      mcp: { task: 'required' },
-      execute: (_input, { abortSignal }) => {
-        signal = abortSignal;
-        return new Promise(() => {});
-      },
+    const work = toolOf('work', { mcp: { task: 'required' } }, (_input, { abortSignal }) => {
+      signal = abortSignal;
+      return new Promise(() => {});
     });
     const logged: string[] = [];
     const logger = { debug() {}, info() {}, warn: (text: string) => void logged.push(text), error() {} };

@@ -11,17 +11,12 @@ import { connectV1, connectV2, modernPin, type RealClient } from '../../test/cli
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
 import { MCPServer } from './mcp-server.js';
-import type { McpHttpServer } from './http/listen.js';
 
 const spawnOptions = commandFor('stdio-server.ts');
 
 const server = new MCPServer({ name: 'Example', version: '1.2.3', instructions: 'Be kind.', tools: exampleTools });
-let sessions: McpHttpServer;
-let stateless: McpHttpServer;
-beforeAll(async () => {
-  sessions = await server.listen();
-  stateless = await server.listen({ serverless: true });
-});
+const sessions = await server.listen();
+const stateless = await server.listen({ serverless: true });
 afterAll(() => server.close());
 
 const clients: [string, () => Promise<RealClient>][] = [

@@ -6,11 +6,12 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { eras } from '../../test/eras.ts';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { connectV1, connectV2, modernPin, type RealClient } from '../../test/clients/real-clients.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { modern, rpc, send } from '../../test/clients/wire.ts';
-import { createTool } from '@quiver/core/tools';
 import { MCPClient } from '../client/index.js';
 import { MCPServer } from './mcp-server.js';
 
@@ -78,26 +79,22 @@ test('knows no client in a legacy request without a session', async () => {
   expect(JSON.parse(json.result.content[0].text)).not.toHaveProperty('clientInfo');
 });
 
-test.each(['legacy', 'modern'] as const)('gives tools functions that need no `this`, %s', async (protocol) => {
+test.each(eras)('gives tools functions that need no `this`, %s', async (protocol) => {
   const requestedSchema = { type: 'object' as const, properties: {} };
-  const apart = createTool({
-    id: 'apart',
-    description: 'Takes its context apart',
-    execute: async (_input, { mcp: { sample, roots, progress, log, elicitation, extra = {} } }) => {
-      const { sendRequest } = elicitation;
-      const { sendNotification, sendRequest: sendRaw, closeSSEStream } = extra;
-      await progress({ progress: 1, message: 'half' });
-      await log('info', 'a log message');
-      await sendNotification?.({ method: 'notifications/progress', params: { progressToken: 'run', progress: 2 } });
-      closeSSEStream?.();
-      const [{ action }, { text }, found, raw] = await Promise.all([
-        sendRequest({ message: 'Go on?', requestedSchema }, { key: 'a' }),
-        sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 }, { key: 'b' }),
-        roots({ key: 'c' }),
-        sendRaw?.({ method: 'roots/list' }, { key: 'd' }),
-      ]);
-      return JSON.stringify([action, text, found.length, Array.isArray((raw as { roots: unknown }).roots)]);
-    },
+  const apart = toolOf('apart', async (_input, { mcp: { sample, roots, progress, log, elicitation, extra = {} } }) => {
+    const { sendRequest } = elicitation;
+    const { sendNotification, sendRequest: sendRaw, closeSSEStream } = extra;
+    await progress({ progress: 1, message: 'half' });
+    await log('info', 'a log message');
+    await sendNotification?.({ method: 'notifications/progress', params: { progressToken: 'run', progress: 2 } });
+    closeSSEStream?.();
+    const [{ action }, { text }, found, raw] = await Promise.all([
+      sendRequest({ message: 'Go on?', requestedSchema }, { key: 'a' }),
+      sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 }, { key: 'b' }),
+      roots({ key: 'c' }),
+      sendRaw?.({ method: 'roots/list' }, { key: 'd' }),
+    ]);
+    return JSON.stringify([action, text, found.length, Array.isArray((raw as { roots: unknown }).roots)]);
   });
   const seen: unknown[] = [];
   const mcp = new MCPClient({
@@ -130,46 +127,39 @@ function membersOf(value: object): string[] {
   return [...names].sort();
 }
 
-test.each(['legacy', 'modern'] as const)(
-  'a tool and a hook of the %s era reach their declared members and no others',
-  async (era) => {
-    const seen: Record<string, string[]> = {};
-    const spy = createTool({
-      id: 'spy',
-      description: 'Looks at its context',
-      execute: async (_input, { mcp }) => void (seen['tool'] = membersOf(mcp)),
-    });
-    const spied = new MCPServer({ name: 'Spied', version: '1.0.0', tools: { spy } });
-    spied.use({ onCallTool: (context, next) => ((seen['hook'] = membersOf(context)), next()) });
-    const { url, close } = await spied.listen({ port: 0 });
-    onTestFinished(close);
-    const mcp = new MCPClient({ id: `spied ${era}`, servers: { it: { url, protocol: era } } });
-    onTestFinished(() => mcp.disconnect());
-    await mcp.callTool({ serverName: 'it', name: 'spy' });
-    const caller = ['authInfo', 'sessionId'];
-    const extra = [
-      '_meta',
-      'clientInfo',
-      'closeSSEStream',
-      'requestId',
-      'requestInfo',
-      'sendNotification',
-      'sendRequest',
-    ];
-    const ofTool = [
-      'callId',
-      'clientCapabilities',
-      'elicitation',
-      'extra',
-      'log',
-      'progress',
-      'roots',
-      'sample',
-      'signal',
-    ];
-    expect(seen['tool']).toEqual([...caller, ...extra, ...ofTool].sort());
-    const request = ['annotations', 'arguments', 'era', 'extra', 'headers', 'mcp', 'method', 'name', 'params'];
-    const ofHook = ['abort', 'principal', 'requestContext', 'scopes', 'sentRequest', 'signal', 'waitUntil'];
-    expect(seen['hook']).toEqual([...caller, ...request, ...ofHook].sort());
-  },
-);
+test.each(eras)('a tool and a hook of the %s era reach their declared members and no others', async (era) => {
+  const seen: Record<string, string[]> = {};
+  const spy = toolOf('spy', async (_input, { mcp }) => void (seen['tool'] = membersOf(mcp)));
+  const spied = new MCPServer({ name: 'Spied', version: '1.0.0', tools: { spy } });
+  spied.use({ onCallTool: (context, next) => ((seen['hook'] = membersOf(context)), next()) });
+  const { url, close } = await spied.listen({ port: 0 });
+  onTestFinished(close);
+  const mcp = new MCPClient({ id: `spied ${era}`, servers: { it: { url, protocol: era } } });
+  onTestFinished(() => mcp.disconnect());
+  await mcp.callTool({ serverName: 'it', name: 'spy' });
+  const caller = ['authInfo', 'sessionId'];
+  const extra = [
+    '_meta',
+    'clientInfo',
+    'closeSSEStream',
+    'requestId',
+    'requestInfo',
+    'sendNotification',
+    'sendRequest',
+  ];
+  const ofTool = [
+    'callId',
+    'clientCapabilities',
+    'elicitation',
+    'extra',
+    'log',
+    'progress',
+    'roots',
+    'sample',
+    'signal',
+  ];
+  expect(seen['tool']).toEqual([...caller, ...extra, ...ofTool].sort());
+  const request = ['annotations', 'arguments', 'era', 'extra', 'headers', 'mcp', 'method', 'name', 'params'];
+  const ofHook = ['abort', 'principal', 'requestContext', 'scopes', 'sentRequest', 'signal', 'waitUntil'];
+  expect(seen['hook']).toEqual([...caller, ...request, ...ofHook].sort());
+});

@@ -3,13 +3,9 @@ import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/servers/full-server.ts';
 import { inspect } from '../../test/clients/inspect.ts';
 import { realClients, type ClientAnswers, type RealClient } from '../../test/clients/real-clients.ts';
-import type { McpHttpServer } from './http/listen.js';
 
 const server = createFullServer();
-let running: McpHttpServer;
-beforeAll(async () => {
-  running = await server.listen();
-});
+const running = await server.listen();
 afterAll(() => server.close({ grace: 500 }));
 
 const kinds = realClients(() => running.url).map((kind) => [kind.name, kind] as const);

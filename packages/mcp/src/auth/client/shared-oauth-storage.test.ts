@@ -2,6 +2,7 @@ import { createOAuthFetch, SharedOAuthStorage, type SharedOAuthStorageOptions } 
 import { InMemoryStore } from '@quiver/mcp/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoredValues } from './oauth-storage.js';
+import { errorOf } from '../../../test/error-of.ts';
 import { setUp } from '../../../test/oauth/oauth-stage.ts';
 
 /** Everything that a store contains, as text. */
@@ -172,8 +173,6 @@ describe('SharedOAuthStorage', () => {
     ['an empty key', { encryptionKey: '' }],
   ])('rejects %s', (_kind, options) => {
     const store = new InMemoryStore();
-    expect(() => new SharedOAuthStorage({ store, owner: 'ada', ...options })).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
-    );
+    expect(() => new SharedOAuthStorage({ store, owner: 'ada', ...options })).toThrow(errorOf('OPTIONS_INVALID'));
   });
 });

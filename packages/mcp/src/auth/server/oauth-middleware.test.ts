@@ -3,6 +3,7 @@ import { createTool } from '@quiver/core/tools';
 import { createStaticTokenValidator, createOAuthMiddleware } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
 import { describe, expect, it } from 'vitest';
+import { errorOf } from '../../../test/error-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { startProtectedServer as start } from '../../../test/oauth/protected-server.ts';
 import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
@@ -138,7 +139,7 @@ describe('the metadata', () => {
     for (const resource of ['https://x.example/mcp#a', 'mcp', 'ftp://x.example/', '']) {
       expect(() =>
         createOAuthMiddleware({ oauth: { resource, authorizationServers: ['https://a.example'], validateToken } }),
-      ).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error);
+      ).toThrow(errorOf('OPTIONS_INVALID'));
     }
   });
 });
@@ -474,17 +475,15 @@ describe('validation', () => {
 
   it('is required to start', () => {
     const oauth = { resource: 'https://x.example/mcp', authorizationServers: ['https://a.example'] };
-    expect(() => createOAuthMiddleware({ oauth: oauth as never })).toThrow(
-      expect.objectContaining({ code: 'OAUTH_VALIDATOR_MISSING' }) as Error,
-    );
+    expect(() => createOAuthMiddleware({ oauth: oauth as never })).toThrow(errorOf('OAUTH_VALIDATOR_MISSING'));
     expect(() => createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: [], validateToken } })).toThrow(
-      expect.objectContaining({ code: 'OAUTH_AUTHORIZATION_SERVERS_MISSING' }) as Error,
+      errorOf('OAUTH_AUTHORIZATION_SERVERS_MISSING'),
     );
     expect(() =>
       createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: ['http://a.example'], validateToken } }),
-    ).toThrow(expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error);
+    ).toThrow(errorOf('OAUTH_URL_INSECURE'));
     expect(() => createOAuthMiddleware({ oauth: { ...oauth, validateToken }, mcpPath: 'mcp' })).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
+      errorOf('OPTIONS_INVALID'),
     );
   });
 

@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createTool } from '@quiver/core/tools';
 import { createStaticTokenValidator, createWebOAuth, expressOAuth, honoOAuth } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
 import express from 'express';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 
@@ -22,12 +22,10 @@ function createServer(): MCPServer {
     name: 'Web',
     version: '1.0.0',
     tools: {
-      whoami: createTool({
-        id: 'whoami',
-        description: 'Tells who calls.',
-        execute: async (_input, context) => ({ subject: context?.mcp?.extra?.authInfo?.extra?.['subject'] }),
-      }),
-      secret: createTool({ id: 'secret', description: 'Needs more.', execute: async () => ({}) }),
+      whoami: toolOf('whoami', async (_input, context) => ({
+        subject: context?.mcp?.extra?.authInfo?.extra?.['subject'],
+      })),
+      secret: toolOf('secret', async () => ({})),
     },
   });
   afterTest(() => server.close());

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createSdkSubject, outcomeOf } from '../../../test/clients/sdk-subject.ts';
+import { createSubject } from '../../../test/clients/engine-subject.ts';
+import { outcomeOf } from '../../../test/clients/sdk-subject.ts';
 import {
   atEnd,
   discovered,
@@ -369,32 +370,16 @@ async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Pr
   const controller = new AbortController();
   // The limit of the scenario is for the call alone: a busy machine may need longer to connect and to list.
   const call = { name, args: { region: 'eu' }, runId: 'run', signal: controller.signal, timeout };
-  let listTools: () => Promise<unknown>;
-  let invoke: () => Promise<unknown>;
-  if (subject === 'sdk') {
-    const sdk = createSdkSubject({
-      definition: full,
-      timeout: patience,
-      onProgress: (update) => progress.push(update),
-      onLog: (message) => logs.push(message),
-    });
-    atEnd.push(() => sdk.disconnect());
-    listTools = () => sdk.listTools();
-    invoke = () => sdk.callTool(call);
-  } else {
-    const log: HttpServerDefinition['log'] = ({ level, message }) => void (level === 'info' && logs.push(message));
-    const handle = createRemoteServer({ ...full, log, enableServerLogs: true, tasks: false }, patience);
-    atEnd.push(() => handle.disconnect());
-    listTools = () =>
-      handle
-        .list('tools/list')
-        .get()
-        .then(({ items }) => items);
-    invoke = () => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
-  }
-  const tools = await outcomeOf(listTools());
+  const client = createSubject[subject]({
+    definition: full,
+    timeout: patience,
+    onProgress: (update) => progress.push(update),
+    onLog: (message) => logs.push(message),
+  });
+  atEnd.push(() => client.disconnect());
+  const tools = await outcomeOf(client.listTools());
   if (abortAfter !== undefined) setTimeout(() => controller.abort(new Error('enough')), abortAfter);
-  const outcome = await outcomeOf(invoke());
+  const outcome = await outcomeOf(client.callTool(call));
   // Cancellations follow the outcome.
   await new Promise((resolve) => setTimeout(resolve, 50));
   return {
@@ -477,22 +462,14 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
       const progress: unknown[] = [];
       const definition = { command: process.execPath, args: ['-e', script], protocol: era, connectTimeout: 60_000 };
       const go = { name: 'go', args: {}, runId: 'run', ...(name === 'no answer' && { timeout: 1500 }) };
-      let invoke: (call: typeof go & { timeout?: number }) => Promise<unknown>;
-      let disconnect: () => Promise<void>;
-      if (subject === 'sdk') {
-        const sdk = createSdkSubject({ definition, timeout: 20_000, onProgress: (update) => progress.push(update) });
-        invoke = (call) => sdk.callTool(call);
-        disconnect = () => sdk.disconnect();
-      } else {
-        const handle = createRemoteServer({ ...definition, tasks: false }, 20_000);
-        invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
-        disconnect = () => handle.disconnect();
-      }
-      atEnd.push(disconnect);
-      const outcome = await outcomeOf(invoke(go));
+      const onProgress = (update: unknown): void => void progress.push(update);
+      const client = createSubject[subject]({ definition, timeout: 20_000, onProgress });
+      atEnd.push(() => client.disconnect());
+      const outcome = await outcomeOf(client.callTool(go));
       // A call after the end of the process starts it again; the SDK's client does not.
-      const heard = name === 'the end' ? undefined : await outcomeOf(invoke({ ...go, name: 'heard', timeout: 20_000 }));
-      await disconnect();
+      const reading = name !== 'the end' && client.callTool({ ...go, name: 'heard', timeout: 20_000 });
+      const heard = reading ? await outcomeOf(reading) : undefined;
+      await client.disconnect();
       return { outcome, heard: messagesOf(heard), progress };
     };
     const [sdk, engine] = await Promise.all([play('sdk'), play('engine')]);

@@ -17,9 +17,9 @@ import {
   changed,
   startScripted,
 } from '../../../test/servers/scripted-server.ts';
-import { createSdkSubject, outcomeOf } from '../../../test/clients/sdk-subject.ts';
+import { createSubject } from '../../../test/clients/engine-subject.ts';
+import { outcomeOf } from '../../../test/clients/sdk-subject.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 
 // However a server behaves during the handshake, it ends as with the SDK's client, and the server receives the same messages.
 
@@ -258,34 +258,13 @@ async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engi
   const definition = { url, ...(protocol && { protocol }), connectTimeout: 5000 };
   let changes = 0;
   const onToolsChanged = (): void => void (changes += 1);
-  let listed: unknown;
-  let status: unknown;
-  let sessionId: unknown;
-  if (subject === 'sdk') {
-    const sdk = createSdkSubject({ definition, timeout: 5000, onToolsChanged });
-    atEnd.push(() => sdk.disconnect());
-    listed = await outcomeOf(sdk.listTools());
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    status = sdk.status();
-    ({ sessionId } = sdk);
-    await sdk.disconnect();
-  } else {
-    const server = createRemoteServer(definition, 5000);
-    server.handlers.onListChanged.tools = onToolsChanged;
-    atEnd.push(() => server.disconnect());
-    listed = await outcomeOf(
-      server
-        .list('tools/list')
-        .get()
-        .then(({ items }) => items),
-    );
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    const { transport: _, error: _error, retryIn: _retryIn, ...known } = server.connection.status();
-    // With a handler for changes, the next attempt may have begun.
-    status = known.state === 'connecting' ? { state: 'failed' } : known;
-    ({ sessionId } = server);
-    await server.disconnect();
-  }
+  const client = createSubject[subject]({ definition, timeout: 5000, onToolsChanged });
+  atEnd.push(() => client.disconnect());
+  const listed = await outcomeOf(client.listTools());
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  const status = client.status();
+  const { sessionId } = client;
+  await client.disconnect();
   // Streams are opened alongside the first request.
   const streams = heard.filter(({ name }) => name === 'GET');
   const others = heard.filter((entry) => !streams.includes(entry) && entry.name !== 'subscriptions/listen');

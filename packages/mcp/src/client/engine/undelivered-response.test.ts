@@ -1,17 +1,16 @@
 import { request } from 'node:http';
-import { createTool } from '@quiver/core/tools';
 import { expect, onTestFinished, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { serveHttp } from '../../../test/after-test.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 
-const ask = createTool({
-  id: 'ask',
-  description: 'Asks',
-  execute: async (_input, { mcp }) =>
+const ask = toolOf(
+  'ask',
+  async (_input, { mcp }) =>
     (await mcp.elicitation.sendRequest({ message: 'Go?', requestedSchema: { type: 'object', properties: {} } })).action,
-});
+);
 
 /** A client of 2025-11-25 whose responses pass a balancer, which fails as often as the test wants. 0 breaks the connection. */
 async function connect(status: number, failures: number, timeout = 30_000) {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTool, type ToolContext } from '@quiver/core/tools';
+import type { ToolContext } from '@quiver/core/tools';
 import { generateText } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
 import { Gate } from '../../../test/gate.ts';
@@ -38,13 +39,11 @@ const ask = (context: ToolContext, name: string): Promise<string> =>
 
 const mcp = { task: { pollIntervalMs: 20 } } as const;
 const tools = {
-  greet: createTool({ id: 'greet', description: 'Greets', execute: async () => 'Hello' }),
-  wait: createTool({
-    id: 'wait',
-    description: 'Waits for the gate',
-    inputSchema: z.object({ messages: z.array(z.string()).default([]) }),
-    mcp,
-    execute: async ({ messages }, context) => {
+  greet: toolOf('greet', async () => 'Hello'),
+  wait: toolOf(
+    'wait',
+    { inputSchema: z.object({ messages: z.array(z.string()).default([]) }), mcp },
+    async ({ messages }, context) => {
       contexts.push(context);
       for (const [index, message] of messages.entries()) {
         await context.mcp.progress({ progress: index + 1, message });
@@ -53,31 +52,19 @@ const tools = {
       await gate.passed;
       return 'waited';
     },
+  ),
+  fail: toolOf('fail', { mcp }, async () => {
+    await gate.passed;
+    throw new Error('the disk is full');
   }),
-  fail: createTool({
-    id: 'fail',
-    description: 'Fails after the gate',
-    mcp,
-    execute: async () => {
-      await gate.passed;
-      throw new Error('the disk is full');
-    },
+  breach: toolOf('breach', { mcp }, async (_input, context) => {
+    await gate.passed;
+    return context.mcp.roots();
   }),
-  breach: createTool({
-    id: 'breach',
-    description: 'Requests what the client does not have',
-    mcp,
-    execute: async (_input, context) => {
-      await gate.passed;
-      return context.mcp.roots();
-    },
-  }),
-  ask: createTool({
-    id: 'ask',
-    description: 'Asks',
-    inputSchema: z.object({ names: z.array(z.string()), message: z.string().optional() }),
-    mcp,
-    execute: async ({ names, message }, context) => {
+  ask: toolOf(
+    'ask',
+    { inputSchema: z.object({ names: z.array(z.string()), message: z.string().optional() }), mcp },
+    async ({ names, message }, context) => {
       contexts.push(context);
       await sleep(1);
       if (message !== undefined) {
@@ -86,7 +73,7 @@ const tools = {
       }
       return (await Promise.all(names.map((name) => ask(context, name)))).join('\n');
     },
-  }),
+  ),
 };
 
 beforeEach(async () => {

@@ -3,6 +3,7 @@ import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { toToolName } from './tool-set.js';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
 import { captureLog } from '../../../test/capture-log.ts';
 
@@ -26,12 +27,7 @@ test('long names are shortened to 64 characters and stay distinct', () => {
 
 test('leaves out tools that only the user interface of the server calls', async () => {
   const create = (visibility: unknown): ReturnType<typeof createTool> =>
-    createTool({
-      id: 'tool',
-      description: 'A tool',
-      mcp: { _meta: { ui: { visibility } } },
-      execute: async () => 'called',
-    });
+    toolOf('tool', { mcp: { _meta: { ui: { visibility } } } }, async () => 'called');
   const tools = { app: create(['app']), both: create(['model', 'app']), none: create([]), odd: create('app') };
   const server = new MCPServer({ name: 'Apps', version: '1.0.0', tools });
   const mcp = clientOf({ it: { server } });

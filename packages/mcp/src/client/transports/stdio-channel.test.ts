@@ -5,6 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { errorOf } from '../../../test/error-of.ts';
 import { scratchFolder } from '../../../test/scratch-folder.ts';
 import type { Receiver } from './channel.js';
 import { StdioChannel } from './stdio-channel.js';
@@ -60,10 +61,7 @@ describe('StdioChannel', () => {
     const { channel, closed } = await startChild('process.exit(7)');
     await expect.poll(closed).toMatchObject({ message: 'the process exited with code 7' });
     expect(() => channel.send({ jsonrpc: '2.0', method: 'late' })).toThrow(
-      expect.objectContaining({
-        code: 'MCP_CONNECTION_CLOSED',
-        message: expect.stringContaining('exited with code 7'),
-      }),
+      errorOf('MCP_CONNECTION_CLOSED', 'exited with code 7'),
     );
   });
 

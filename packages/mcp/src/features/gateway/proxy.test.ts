@@ -7,6 +7,8 @@ import { createTool } from '@quiver/core/tools';
 import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import { describe, expect, test, vi } from 'vitest';
+import { eras } from '../../../test/eras.ts';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { z } from 'zod';
 import { modern, toRequest } from '../../../test/clients/wire.ts';
@@ -32,40 +34,24 @@ const upstreamTools = {
     },
     execute: async ({ text }) => ({ text }),
   }),
-  fail: createTool({
-    id: 'fail',
-    description: 'Fails',
-    execute: async () => {
-      throw new Error('It is broken.');
-    },
+  fail: toolOf('fail', async () => {
+    throw new Error('It is broken.');
   }),
-  ask: createTool({
-    id: 'ask',
-    description: 'Asks twice',
-    execute: async (_, { mcp }) => {
-      runs += 1;
-      await mcp?.progress({ progress: 1, total: 2, message: 'asking' });
-      await mcp?.log('warn', 'careful');
-      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
-      const first = await mcp?.elicitation.sendRequest({ message: 'Who?', requestedSchema });
-      const second = await mcp?.elicitation.sendRequest({ message: 'And who?', requestedSchema });
-      return JSON.stringify([first, second]);
-    },
+  ask: toolOf('ask', async (_, { mcp }) => {
+    runs += 1;
+    await mcp?.progress({ progress: 1, total: 2, message: 'asking' });
+    await mcp?.log('warn', 'careful');
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+    const first = await mcp?.elicitation.sendRequest({ message: 'Who?', requestedSchema });
+    const second = await mcp?.elicitation.sendRequest({ message: 'And who?', requestedSchema });
+    return JSON.stringify([first, second]);
   }),
-  sample: createTool({
-    id: 'sample',
-    description: 'Samples',
-    execute: async (_, { mcp }) => {
-      const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }];
-      const result = await mcp?.sample({ messages, maxTokens: 10 });
-      return result?.text;
-    },
+  sample: toolOf('sample', async (_, { mcp }) => {
+    const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }];
+    const result = await mcp?.sample({ messages, maxTokens: 10 });
+    return result?.text;
   }),
-  roots: createTool({
-    id: 'roots',
-    description: 'Roots',
-    execute: async (_, { mcp }) => JSON.stringify(await mcp?.roots()),
-  }),
+  roots: toolOf('roots', async (_, { mcp }) => JSON.stringify(await mcp?.roots())),
 };
 
 function createServer(config: Partial<MCPServerConfig> = {}): MCPServer {
@@ -192,25 +178,21 @@ test('a call of a legacy upstream waits for input as long as the requestState is
   expect(textOf(result)).toBe('[{"action":"decline"},{"action":"decline"}]');
 });
 
-test.each(['legacy', 'modern'] as const)(
-  'sampling with tools of a %s upstream needs a caller that takes tools',
-  async (upstreamEra) => {
-    const tooled = createTool({
-      id: 'tooled',
-      description: 'Lends tools to the model',
-      execute: async (_, { mcp }) => (await mcp.sample({ messages: [], maxTokens: 5, tools: [{}] })).text,
-    });
-    const gateway = await createGateway(upstreamEra, createUpstream({ tools: { tooled } }));
-    const call = (sampling: object): Promise<string> => {
-      const _meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling } };
-      return callAs(gateway, 'ada', 'tools/call', { name: 'up_tooled', _meta });
-    };
-    expect(await call({ tools: {} })).toContain('input_required');
-    const refused = await call({});
-    expect(refused).not.toContain('input_required');
-    expect(refused).toContain('capability');
-  },
-);
+test.each(eras)('sampling with tools of a %s upstream needs a caller that takes tools', async (upstreamEra) => {
+  const tooled = toolOf(
+    'tooled',
+    async (_, { mcp }) => (await mcp.sample({ messages: [], maxTokens: 5, tools: [{}] })).text,
+  );
+  const gateway = await createGateway(upstreamEra, createUpstream({ tools: { tooled } }));
+  const call = (sampling: object): Promise<string> => {
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling } };
+    return callAs(gateway, 'ada', 'tools/call', { name: 'up_tooled', _meta });
+  };
+  expect(await call({ tools: {} })).toContain('input_required');
+  const refused = await call({});
+  expect(refused).not.toContain('input_required');
+  expect(refused).toContain('capability');
+});
 
 const deepSchema = Array.from({ length: 200 }).reduce<JsonSchema>((a) => ({ type: 'object', properties: { a } }), {});
 
@@ -218,7 +200,7 @@ test.each<[string, JsonSchema]>([
   ['an invalid header', { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } }],
   ['a schema that is too deep for headers', deepSchema],
 ])('offers a tool of a legacy upstream with %s, and the others', async (_, inputSchema) => {
-  const odd = createTool({ id: 'odd', description: 'Odd', inputSchema, execute: async () => 'done' });
+  const odd = toolOf('odd', { inputSchema }, async () => 'done');
   const upstream = createUpstream({ tools: { odd, echo: upstreamTools.echo } });
   silent.warn.mockClear();
   const gateway = await createGateway('legacy', upstream);
@@ -253,14 +235,10 @@ describe.each(combinations)('during a call of a %s caller at a %s upstream', (ca
   test('a cancellation reaches the upstream', async () => {
     const canceled = withResolvers<void>();
     const started = withResolvers<void>();
-    const wait = createTool({
-      id: 'wait',
-      description: 'Waits',
-      execute: async (_, { abortSignal }) => {
-        abortSignal?.addEventListener('abort', () => canceled.resolve());
-        started.resolve();
-        return canceled.promise;
-      },
+    const wait = toolOf('wait', async (_, { abortSignal }) => {
+      abortSignal?.addEventListener('abort', () => canceled.resolve());
+      started.resolve();
+      return canceled.promise;
     });
     const gateway = await createGateway(upstreamEra, createUpstream({ tools: { wait } }));
     const controller = new AbortController();
@@ -306,7 +284,7 @@ describe.each(combinations)('during a call of a %s caller at a %s upstream', (ca
     await client.resources.onUpdated('it', onUpdated);
     await client.listTools();
     await client.resources.subscribe('it', 'note://one');
-    const added = createTool({ id: 'added', description: 'Added', execute: async () => 'yes' });
+    const added = toolOf('added', async () => 'yes');
     await upstream.toolActions.add({ added });
     await eventually(async () => expect(Object.keys(await client.listTools())).toContain('it_up_added'));
     expect(onTools).toHaveBeenCalled();
@@ -334,17 +312,12 @@ test('the subscription to a resource of an upstream ends with that of the last l
 
 describe('tasks of an upstream', () => {
   const createTaskUpstream = (gate: Promise<unknown>): MCPServer => {
-    const slow = createTool({
-      id: 'slow',
-      description: 'Takes long',
-      mcp: { task: { mode: 'required', pollIntervalMs: 50 } },
-      execute: async (_, { mcp }) => {
-        await mcp?.progress({ progress: 1, message: 'half' });
-        const requestedSchema = { type: 'object', properties: { sure: { type: 'boolean' } } } as const;
-        const answer = await mcp?.elicitation.sendRequest({ message: 'Sure?', requestedSchema });
-        await gate;
-        return `done: ${answer?.action}`;
-      },
+    const slow = toolOf('slow', { mcp: { task: { mode: 'required', pollIntervalMs: 50 } } }, async (_, { mcp }) => {
+      await mcp?.progress({ progress: 1, message: 'half' });
+      const requestedSchema = { type: 'object', properties: { sure: { type: 'boolean' } } } as const;
+      const answer = await mcp?.elicitation.sendRequest({ message: 'Sure?', requestedSchema });
+      await gate;
+      return `done: ${answer?.action}`;
     });
     return createUpstream({ tools: { slow } });
   };
@@ -523,12 +496,11 @@ describe('identity', () => {
   });
 
   test('reaches a mounted server, whose catalog decides', async () => {
-    const secret = createTool({
-      id: 'secret',
-      description: 'Secret',
-      mcp: { scopes: ['ada'] },
-      execute: async (_, { mcp }) => `for ${String(mcp?.extra?.authInfo?.extra?.['subject'])}`,
-    });
+    const secret = toolOf(
+      'secret',
+      { mcp: { scopes: ['ada'] } },
+      async (_, { mcp }) => `for ${String(mcp?.extra?.authInfo?.extra?.['subject'])}`,
+    );
     const inner = createUpstream({ tools: { secret } });
     const gateway = createServer();
     await gateway.mount('inner', inner);
@@ -575,11 +547,7 @@ test('proxies a server of a client, and leaves its connection to the client', as
 
 test('passes _meta of a call on, and the trace of the gateway where there is one', async () => {
   const seen: unknown[] = [];
-  const meta = createTool({
-    id: 'meta',
-    description: 'Meta',
-    execute: async (_, { mcp }) => void seen.push(mcp?.extra?._meta),
-  });
+  const meta = toolOf('meta', async (_, { mcp }) => void seen.push(mcp?.extra?._meta));
   const client = connect(await createGateway('legacy', createUpstream({ tools: { meta } })), 'legacy');
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   const call = { serverName: 'it', name: 'up_meta', meta: { 'x/y': 1, traceparent } };
@@ -591,7 +559,7 @@ test('passes _meta of a call on, and the trace of the gateway where there is one
   expect(seen[1]).not.toHaveProperty('traceparent');
 });
 
-describe.each(['legacy', 'modern'] as const)('a proxied server that fails, in the %s era', (era) => {
+describe.each(eras)('a proxied server that fails, in the %s era', (era) => {
   test('declines a subscription, which the gateway declines as well', async () => {
     const upstream = createUpstream().use({
       onRequest: async ({ method }, next) => {

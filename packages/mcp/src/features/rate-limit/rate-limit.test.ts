@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
+import { errorOf } from '../../../test/error-of.ts';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
@@ -174,8 +175,6 @@ describe('rateLimit', () => {
     { capacity: 1, perSecond: 1, tools: 'search' },
     { capacity: 1, perSecond: 1, key: 'x-tenant' },
   ])('rejects the options %j', (options) => {
-    expect(() => rateLimit(options as unknown as RateLimitOptions)).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
-    );
+    expect(() => rateLimit(options as unknown as RateLimitOptions)).toThrow(errorOf('OPTIONS_INVALID'));
   });
 });

@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MCPClient } from '../../client/index.js';
+import { errorOf } from '../../../test/error-of.ts';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
 import { openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../../server/mcp-server.js';
@@ -26,7 +28,7 @@ function createServer(options: CacheResultsOptions, now?: () => number) {
     logger,
     tools: {
       read: createTool({ ...readOnly, id: 'read', inputSchema, execute: () => run('text') }),
-      write: createTool({ id: 'write', description: 'd', inputSchema, execute: () => run('text') }),
+      write: toolOf('write', { inputSchema }, () => run('text')),
       typed: createTool({
         ...readOnly,
         id: 'typed',
@@ -132,7 +134,7 @@ describe('cacheResults', () => {
   });
 
   test('does not cache a date, which is sent as JSON and not as a text', async () => {
-    const date = createTool({ id: 'date', description: 'd', execute: async () => new Date(0) });
+    const date = toolOf('date', async () => new Date(0));
     const server = new MCPServer({ name: 'n', version: '1', tools: { date }, logger });
     server.use(cacheResults({ ttlMs: 100_000, tools: ['date'] }));
     const first = await call(server, 'date');
@@ -142,12 +144,10 @@ describe('cacheResults', () => {
   test('does not cache what depends on the user, in a session', async () => {
     let count = 0;
     const requestedSchema = { type: 'object', properties: { count: { type: 'number' } } } as const;
-    const ask = createTool({
-      id: 'ask',
-      description: 'd',
-      execute: async (_input, { mcp }) =>
-        (await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema })).content,
-    });
+    const ask = toolOf(
+      'ask',
+      async (_input, { mcp }) => (await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema })).content,
+    );
     const server = new MCPServer({ name: 'n', version: '1', tools: { ask }, logger });
     server.use(cacheResults({ ttlMs: 100_000, tools: ['ask'] }));
     await using client = new MCPClient({ id: 'cache', servers: { n: { server, protocol: 'legacy' } } });
@@ -231,8 +231,6 @@ describe('cacheResults', () => {
     { ttlMs: 1, cacheScope: 'shared' },
     { ttlMs: 1, key: 'tenant' },
   ])('rejects the options %j', (options) => {
-    expect(() => cacheResults(options as CacheResultsOptions)).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
-    );
+    expect(() => cacheResults(options as CacheResultsOptions)).toThrow(errorOf('OPTIONS_INVALID'));
   });
 });

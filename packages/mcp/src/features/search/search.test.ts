@@ -5,6 +5,7 @@ import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, rateLimit, type MCPServerConfig } from '@quiver/mcp/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { errorOf } from '../../../test/error-of.ts';
 import { postProtected } from '../../../test/oauth/protected-fetch.ts';
 import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
 import { initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
@@ -262,10 +263,6 @@ test('runs the call of a found tool as a task', async () => {
 });
 
 test('refuses a tool that has the name of one of the search', () => {
-  expect(() => createServer({ tools: { search_tools: help } })).toThrow(
-    expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
-  );
-  expect(() => createServer({ search: { pin: [] } as never })).toThrow(
-    expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
-  );
+  expect(() => createServer({ tools: { search_tools: help } })).toThrow(errorOf('OPTIONS_INVALID'));
+  expect(() => createServer({ search: { pin: [] } as never })).toThrow(errorOf('OPTIONS_INVALID'));
 });

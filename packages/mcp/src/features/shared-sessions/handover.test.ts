@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createTool } from '@quiver/core/tools';
 import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest } from '../../../test/after-test.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { openSharedStore } from '../../../test/stores/shared-tasks.ts';
@@ -52,24 +52,20 @@ for (const [service, open, isAvailable] of stores) {
       const store = await open();
       const runs: string[] = [];
       const tools = {
-        wait: createTool({
-          id: 'wait',
-          description: 'Waits after a message',
-          inputSchema: z.object({ key: z.string() }),
-          execute: async ({ key }, { mcp }) => {
-            await mcp.log('info', 'started');
-            runs.push(key);
-            await new Promise<void>((resolve) => finish.set(key, resolve));
-            return 'done';
-          },
+        wait: toolOf('wait', { inputSchema: z.object({ key: z.string() }) }, async ({ key }, { mcp }) => {
+          await mcp.log('info', 'started');
+          runs.push(key);
+          await new Promise<void>((resolve) => finish.set(key, resolve));
+          return 'done';
         }),
         ask,
-        report: createTool({
-          id: 'report',
-          description: 'Writes a report',
-          inputSchema: z.object({ key: z.string() }),
-          mcp: { task: { mode: 'required', resume: true, pollIntervalMs: 20 } },
-          execute: async ({ key }, { abortSignal }) => {
+        report: toolOf(
+          'report',
+          {
+            inputSchema: z.object({ key: z.string() }),
+            mcp: { task: { mode: 'required', resume: true, pollIntervalMs: 20 } },
+          },
+          async ({ key }, { abortSignal }) => {
             runs.push(key);
             await new Promise<void>((resolve, reject) => {
               finish.set(`${key} ${runs === b?.runs ? 'b' : 'a'}`, resolve);
@@ -77,7 +73,7 @@ for (const [service, open, isAvailable] of stores) {
             });
             return `reported ${key}`;
           },
-        }),
+        ),
       };
       const server = new MCPServer({ name, version: '1.0.0', sharedStore: store.store, tools });
       const { url } = await server.listen();

@@ -1,6 +1,6 @@
-import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { eventually } from '../../../test/eventually.ts';
 import {
@@ -23,26 +23,17 @@ let gates: Map<string, () => void>;
 let aborted: string[];
 
 const tools = {
-  whoAmI: createTool({
-    id: 'whoAmI',
-    description: 'Returns the id of the session',
-    execute: async (_input, { mcp }) => mcp.extra?.sessionId ?? 'none',
-  }),
+  whoAmI: toolOf('whoAmI', async (_input, { mcp }) => mcp.extra?.sessionId ?? 'none'),
   ask,
-  wait: createTool({
-    id: 'wait',
-    description: 'Reports progress and waits',
-    inputSchema: z.object({ gate: z.string() }),
-    execute: async ({ gate }, { mcp }) => {
-      mcp.extra?.signal?.addEventListener('abort', () => aborted.push(gate));
-      await mcp.log('info', 'started');
-      await new Promise<void>((resolve) => {
-        gates.set(gate, resolve);
-        mcp.extra?.signal?.addEventListener('abort', () => resolve());
-      });
-      await mcp.log('info', 'continued');
-      return `done ${gate}`;
-    },
+  wait: toolOf('wait', { inputSchema: z.object({ gate: z.string() }) }, async ({ gate }, { mcp }) => {
+    mcp.extra?.signal?.addEventListener('abort', () => aborted.push(gate));
+    await mcp.log('info', 'started');
+    await new Promise<void>((resolve) => {
+      gates.set(gate, resolve);
+      mcp.extra?.signal?.addEventListener('abort', () => resolve());
+    });
+    await mcp.log('info', 'continued');
+    return `done ${gate}`;
   }),
 };
 

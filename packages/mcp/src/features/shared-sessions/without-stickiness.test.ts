@@ -1,5 +1,5 @@
-import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { serveHttp } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { realClients } from '../../../test/clients/real-clients.ts';
@@ -13,17 +13,13 @@ let close: () => Promise<void>;
 
 function createInstance(name: string, sharedStore: InMemoryStore): MCPServer {
   const tools = {
-    whoAmI: createTool({ id: 'whoAmI', description: 'Returns the instance', execute: async () => name }),
-    ask: createTool({
-      id: 'ask',
-      description: 'Asks the user twice',
-      execute: async (_input, { mcp }) => {
-        const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
-        const names: unknown[] = [];
-        for (const message of ['First?', 'Second?'])
-          names.push((await mcp.elicitation.sendRequest({ message, requestedSchema })).content?.['name']);
-        return names.join(' and ');
-      },
+    whoAmI: toolOf('whoAmI', async () => name),
+    ask: toolOf('ask', async (_input, { mcp }) => {
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+      const names: unknown[] = [];
+      for (const message of ['First?', 'Second?'])
+        names.push((await mcp.elicitation.sendRequest({ message, requestedSchema })).content?.['name']);
+      return names.join(' and ');
     }),
   };
   const resources = {

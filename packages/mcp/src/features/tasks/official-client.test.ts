@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
-import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest } from '../../../test/after-test.ts';
 import { modern, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../../server/mcp-server.js';
@@ -16,49 +16,33 @@ const requestedSchema = {
 
 const task = { pollIntervalMs: 10 };
 const tools = {
-  fast: createTool({ id: 'fast', description: 'Ends at once', mcp: { task }, execute: async () => 'at once' }),
-  asking: createTool({
-    id: 'asking',
-    description: 'Asks for two names',
-    mcp: { task },
-    execute: async (_input, { mcp }) => {
-      await mcp.progress({ progress: 1, total: 2, message: 'asking' });
-      const first = await mcp.elicitation.sendRequest({ message: 'First name?', requestedSchema });
-      const last = await mcp.elicitation.sendRequest({ message: 'Last name?', requestedSchema });
-      return `Hello, ${first.content.name} ${last.content.name}`;
-    },
+  fast: toolOf('fast', { mcp: { task } }, async () => 'at once'),
+  asking: toolOf('asking', { mcp: { task } }, async (_input, { mcp }) => {
+    await mcp.progress({ progress: 1, total: 2, message: 'asking' });
+    const first = await mcp.elicitation.sendRequest({ message: 'First name?', requestedSchema });
+    const last = await mcp.elicitation.sendRequest({ message: 'Last name?', requestedSchema });
+    return `Hello, ${first.content.name} ${last.content.name}`;
   }),
-  rounds: createTool({
-    id: 'rounds',
-    description: 'Asks before it becomes a task',
-    mcp: { task: { ...task, after: 100 } },
-    execute: async (_input, { mcp, abortSignal }) => {
-      const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
-      const last = await new Promise((resolve) => {
-        const timer = setTimeout(resolve, 300, 'task');
-        abortSignal?.addEventListener('abort', () => clearTimeout(timer));
-      });
-      return `${content.name} ${String(last)}`;
-    },
+  rounds: toolOf('rounds', { mcp: { task: { ...task, after: 100 } } }, async (_input, { mcp, abortSignal }) => {
+    const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
+    const last = await new Promise((resolve) => {
+      const timer = setTimeout(resolve, 300, 'task');
+      abortSignal?.addEventListener('abort', () => clearTimeout(timer));
+    });
+    return `${content.name} ${String(last)}`;
   }),
-  failing: createTool({
-    id: 'failing',
-    description: 'Needs the roots of the client',
-    mcp: { task: { ...task, mode: 'required' } },
-    execute: async (_input, { mcp }) => {
-      await new Promise((resolve) => void setTimeout(resolve, 20));
-      return mcp.roots();
-    },
+  failing: toolOf('failing', { mcp: { task: { ...task, mode: 'required' } } }, async (_input, { mcp }) => {
+    await new Promise((resolve) => void setTimeout(resolve, 20));
+    return mcp.roots();
   }),
-  endless: createTool({
-    id: 'endless',
-    description: 'Never ends',
-    mcp: { task },
-    execute: (_input, { abortSignal }) =>
+  endless: toolOf(
+    'endless',
+    { mcp: { task } },
+    (_input, { abortSignal }) =>
       new Promise((_resolve, reject) => {
         abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error));
       }),
-  }),
+  ),
 };
 
 async function connect(): Promise<ReturnType<typeof createTaskSessionFromClient>> {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { tasksExtension } from '../../../test/clients/task-caller.ts';
@@ -14,19 +14,14 @@ import { serveStdio } from '../../server/connection/stdio.js';
 
 let runs = 0;
 const tools = {
-  greet: createTool({
-    id: 'greet',
-    description: 'Asks for a name',
-    mcp: { task: { pollIntervalMs: 5 } },
-    execute: async (_input, { mcp }) => {
-      runs += 1;
-      await mcp.progress({ progress: 1, total: 2, message: 'asking' });
-      const { content } = await mcp.elicitation.sendRequest({
-        message: 'Name?',
-        requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-      });
-      return `Hello, ${content.name}`;
-    },
+  greet: toolOf('greet', { mcp: { task: { pollIntervalMs: 5 } } }, async (_input, { mcp }) => {
+    runs += 1;
+    await mcp.progress({ progress: 1, total: 2, message: 'asking' });
+    const { content } = await mcp.elicitation.sendRequest({
+      message: 'Name?',
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    });
+    return `Hello, ${content.name}`;
   }),
 };
 
@@ -89,14 +84,9 @@ test.each([
   ['leaves its tasks to a shared store', { sharedStore: new InMemoryStore() }, false],
 ])('a client over stdio that disconnects %s', async (_what, config, isAborted) => {
   let signal: AbortSignal | undefined;
-  const wait = createTool({
-    id: 'wait',
-    description: 'Waits',
-    mcp: { task: 'optional' },
-    execute: async (_input, { abortSignal }) => {
-      signal = abortSignal;
-      return new Promise(() => {});
-    },
+  const wait = toolOf('wait', { mcp: { task: 'optional' } }, async (_input, { abortSignal }) => {
+    signal = abortSignal;
+    return new Promise(() => {});
   });
   const { state: server, features } = createServerState({
     name: 'Waiter',

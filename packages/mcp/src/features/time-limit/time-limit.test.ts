@@ -1,5 +1,5 @@
-import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { callServer } from '../../../test/clients/fetch-caller.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller } from '../../../test/clients/task-caller.ts';
@@ -17,9 +17,9 @@ describe.each(['legacy', 'modern'] as const)('timeLimit in the %s era', (era) =>
       return new Promise(() => {});
     };
     const tools = {
-      slow: createTool({ id: 'slow', description: 'd', execute }),
-      quick: createTool({ id: 'quick', description: 'd', execute: async () => 'done' }),
-      free: createTool({ id: 'free', description: 'd', execute: async () => 'done' }),
+      slow: toolOf('slow', execute),
+      quick: toolOf('quick', async () => 'done'),
+      free: toolOf('free', async () => 'done'),
     };
     const server = new MCPServer({ name: 'n', version: '1', tools, logger, maskErrors: true });
     // Another hook around it receives the rejection first.
@@ -33,7 +33,7 @@ describe.each(['legacy', 'modern'] as const)('timeLimit in the %s era', (era) =>
   });
 
   test('leaves errors of tools unchanged', async () => {
-    const fail = createTool({ id: 'f', description: 'd', execute: async () => Promise.reject(new Error('disk full')) });
+    const fail = toolOf('f', async () => Promise.reject(new Error('disk full')));
     const server = new MCPServer({ name: 'n', version: '1', tools: { fail }, logger }).use(timeLimit(60_000));
     const { result } = await callServer(server, era, 'tools/call', { name: 'fail' });
     expect(result.content[0].text).toBe('Error: disk full');
@@ -42,12 +42,7 @@ describe.each(['legacy', 'modern'] as const)('timeLimit in the %s era', (era) =>
 
 test('ends the run of a task with an error result, and audit records the task', async () => {
   const entries: AuditEntry[] = [];
-  const slow = createTool({
-    id: 's',
-    description: 'd',
-    mcp: { task: 'required' },
-    execute: () => new Promise(() => {}),
-  });
+  const slow = toolOf('s', { mcp: { task: 'required' } }, () => new Promise(() => {}));
   const server = new MCPServer({ name: 'n', version: '1', tools: { slow }, logger });
   server.use(audit((entry) => entries.push(entry))).use(timeLimit(200));
   const caller = new TaskCaller(server);

@@ -1,5 +1,5 @@
-import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, send, toRequest, type WireAnswer } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
@@ -17,15 +17,11 @@ async function start(stores: (SharedStore | undefined)[] = [undefined]) {
   const runs: (string | undefined)[] = [];
   const callIds = new Set<string | undefined>();
   let finish: (text: string) => void = () => {};
-  const order = createTool({
-    id: 'order',
-    description: 'Orders',
-    execute: async (_input, { mcp }) => {
-      callIds.add(mcp.callId);
-      const { action } = await mcp.elicitation.sendRequest({ message: 'Order?', requestedSchema });
-      runs.push(action);
-      return new Promise<string>((resolve) => (finish = resolve));
-    },
+  const order = toolOf('order', async (_input, { mcp }) => {
+    callIds.add(mcp.callId);
+    const { action } = await mcp.elicitation.sendRequest({ message: 'Order?', requestedSchema });
+    runs.push(action);
+    return new Promise<string>((resolve) => (finish = resolve));
   });
   const urls: string[] = [];
   for (const sharedStore of stores) {

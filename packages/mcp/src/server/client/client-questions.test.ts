@@ -1,6 +1,6 @@
-import { createTool } from '@quiver/core/tools';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { missingCapabilities } from './client-requests.js';
 import { MCPServer } from '../mcp-server.js';
@@ -17,49 +17,35 @@ const server = new MCPServer({
   name: 'Asking',
   version: '1',
   tools: {
-    three: createTool({
-      id: 'three',
-      description: 'Asks three things at once',
-      execute: async (_input, { mcp }) => {
-        const [form, sample, roots] = await Promise.all([
-          mcp.elicitation.sendRequest({ message: text, requestedSchema: nameForm }, { key: 'form' }),
-          mcp.sample({ messages: [message], maxTokens: 5 }, { key: 'model' }),
-          mcp.roots({ key: 'roots' }),
-        ]);
-        return [form.content?.name, sample.text, roots.length];
-      },
+    three: toolOf('three', async (_input, { mcp }) => {
+      const [form, sample, roots] = await Promise.all([
+        mcp.elicitation.sendRequest({ message: text, requestedSchema: nameForm }, { key: 'form' }),
+        mcp.sample({ messages: [message], maxTokens: 5 }, { key: 'model' }),
+        mcp.roots({ key: 'roots' }),
+      ]);
+      return [form.content?.name, sample.text, roots.length];
     }),
-    steps: createTool({
-      id: 'steps',
-      description: 'Asks one thing after another, with work in between',
-      inputSchema: z.object({ count: z.number().default(3) }),
-      execute: async ({ count }, { mcp }) => {
-        const names: unknown[] = [];
-        for (let index = 0; index < count; index += 1) {
-          const requestedSchema = nameForm;
-          const { content } = await mcp.elicitation.sendRequest({ message: `Name ${index}?`, requestedSchema });
-          names.push(content?.name);
-          await new Promise((resolve) => setTimeout(resolve, 1));
-        }
-        return names.join();
-      },
+    steps: toolOf('steps', { inputSchema: z.object({ count: z.number().default(3) }) }, async ({ count }, { mcp }) => {
+      const names: unknown[] = [];
+      for (let index = 0; index < count; index += 1) {
+        const requestedSchema = nameForm;
+        const { content } = await mcp.elicitation.sendRequest({ message: `Name ${index}?`, requestedSchema });
+        names.push(content?.name);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      return names.join();
     }),
-    tooled: createTool({
-      id: 'tooled',
-      description: 'Lends tools to the model',
-      execute: async (_input, { mcp }) => (await mcp.sample({ messages: [message], maxTokens: 5, tools: [{}] })).text,
-    }),
-    careless: createTool({
-      id: 'careless',
-      description: 'Asks and does not wait',
-      execute: async (_input, { mcp }) => {
-        void mcp.elicitation.sendRequest({ message: text, requestedSchema: nameForm });
-        void mcp.elicitation.sendRequest({ mode: 'url', message: text, url: 'ftp://nowhere' });
-        void mcp.sample({ messages: [message], maxTokens: 5 });
-        void mcp.roots();
-        void mcp.extra?.sendRequest?.({ method: 'nothing/here' });
-        return 'done';
-      },
+    tooled: toolOf(
+      'tooled',
+      async (_input, { mcp }) => (await mcp.sample({ messages: [message], maxTokens: 5, tools: [{}] })).text,
+    ),
+    careless: toolOf('careless', async (_input, { mcp }) => {
+      void mcp.elicitation.sendRequest({ message: text, requestedSchema: nameForm });
+      void mcp.elicitation.sendRequest({ mode: 'url', message: text, url: 'ftp://nowhere' });
+      void mcp.sample({ messages: [message], maxTokens: 5 });
+      void mcp.roots();
+      void mcp.extra?.sendRequest?.({ method: 'nothing/here' });
+      return 'done';
     }),
   },
   prompts: {
@@ -73,10 +59,7 @@ const server = new MCPServer({
     },
   },
 });
-let url: string;
-beforeAll(async () => {
-  ({ url } = await server.listen());
-});
+const { url } = await server.listen();
 afterAll(() => server.close({ grace: 100 }));
 
 const everything = { elicitation: {}, sampling: {}, roots: {} };

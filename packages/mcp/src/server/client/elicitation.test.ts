@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { exampleTools, runs } from '../../../test/servers/example-tools.ts';
 import { realClients, type ClientAnswers, type RealClient } from '../../../test/clients/real-clients.ts';
 import { envelope, modern, openSession, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { elicitationRequest, passedOnRequest, rawRequest } from './client-requests.js';
-import type { McpHttpServer } from '../http/listen.js';
 
 const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
-let running: McpHttpServer;
-let stateless: McpHttpServer;
-beforeAll(async () => {
-  running = await server.listen();
-  stateless = await server.listen({ serverless: true });
-});
+const running = await server.listen();
+const stateless = await server.listen({ serverless: true });
 afterAll(() => server.close());
 
 type Elicit = NonNullable<ClientAnswers['elicit']>;

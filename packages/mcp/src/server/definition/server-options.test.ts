@@ -1,5 +1,6 @@
 import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { createFullServer } from '../../../test/servers/full-server.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -22,12 +23,8 @@ const plain = (name: string): ReturnType<typeof createTool> =>
 describe('maskErrors', () => {
   const secret = 'password=hunter2';
   const failing = {
-    fail: createTool({ id: 'fail', description: 'd', execute: async () => Promise.reject(new Error(secret)) }),
-    refuse: createTool({
-      id: 'refuse',
-      description: 'd',
-      execute: async () => ({ content: [{ type: 'text', text: 'no such city' }], isError: true }),
-    }),
+    fail: toolOf('fail', async () => Promise.reject(new Error(secret))),
+    refuse: toolOf('refuse', async () => ({ content: [{ type: 'text', text: 'no such city' }], isError: true })),
   };
 
   test('hides the message of an exception behind a reference that the log explains', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createTool } from '@quiver/core/tools';
 import { expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { serveHttp } from '../../../test/after-test.ts';
 import { modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 import { createServerState } from '../create-server-state.js';
@@ -11,15 +11,11 @@ import { Connection } from '../connection/connection.js';
 let runs = 0;
 let cancelled = 0;
 const tools = {
-  count: createTool({ id: 'count', description: 'Counts its runs', execute: async () => (runs += 1) }),
-  never: createTool({
-    id: 'never',
-    description: 'Does not listen to anybody',
-    execute: async (_input, { abortSignal }) => {
-      runs += 1;
-      abortSignal?.addEventListener('abort', () => (cancelled += 1));
-      await new Promise(() => {});
-    },
+  count: toolOf('count', async () => (runs += 1)),
+  never: toolOf('never', async (_input, { abortSignal }) => {
+    runs += 1;
+    abortSignal?.addEventListener('abort', () => (cancelled += 1));
+    await new Promise(() => {});
   }),
 };
 const config = { name: 'Closed', version: '1.0.0', tools };

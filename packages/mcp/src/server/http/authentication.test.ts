@@ -1,7 +1,7 @@
 import type { Logger } from '@quiver/core';
-import { createTool } from '@quiver/core/tools';
 import { createJwtValidator, createStaticTokenValidator, type TokenValidationResult } from '@quiver/mcp/auth';
 import { describe, expect, it, vi } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -14,15 +14,11 @@ const log = (message: string): void => void logged.push(message);
 const logger: Logger = { debug: log, info: log, warn: log, error: log };
 
 function createServer(): MCPServer {
-  const whoami = createTool({
-    id: 'whoami',
-    description: 'Returns the caller.',
-    execute: async (_input, { requestContext, mcp }) => ({
-      authInfo: mcp.extra?.authInfo,
-      entries: Object.fromEntries([...requestContext.entries()].filter(([key]) => key !== 'mcp.extra')),
-      extra: requestContext.get('mcp.extra') === mcp.extra,
-    }),
-  });
+  const whoami = toolOf('whoami', async (_input, { requestContext, mcp }) => ({
+    authInfo: mcp.extra?.authInfo,
+    entries: Object.fromEntries([...requestContext.entries()].filter(([key]) => key !== 'mcp.extra')),
+    extra: requestContext.get('mcp.extra') === mcp.extra,
+  }));
   const server = new MCPServer({ name: 'Company', version: '1.0.0', tools: { whoami }, logger });
   afterTest(() => server.close());
   return server;

@@ -7,6 +7,7 @@ import {
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { envelope, initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
@@ -24,14 +25,10 @@ const ours = new MCPServer({
   tools: {
     echo: createTool({ id: 'echo', description: 'Echoes', ...echo, execute: async ({ message }) => message }),
     add: createTool({ id: 'add', description: 'Adds', ...add, execute: async ({ a, b }) => ({ sum: a + b }) }),
-    fail: createTool({ id: 'fail', description: 'Fails', execute: async () => Promise.reject(new Error('broken')) }),
-    tell: createTool({
-      id: 'tell',
-      description: 'Reports progress',
-      execute: async (_input, { mcp }) => {
-        await mcp.progress({ progress: 1, total: 2 });
-        return 'told';
-      },
+    fail: toolOf('fail', async () => Promise.reject(new Error('broken'))),
+    tell: toolOf('tell', async (_input, { mcp }) => {
+      await mcp.progress({ progress: 1, total: 2 });
+      return 'told';
     }),
   },
 });

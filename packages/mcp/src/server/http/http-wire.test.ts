@@ -9,14 +9,10 @@ import { envelope, initializeParams, modern, openSession, rpc, send, toRequest }
 import { MCPServer } from '../mcp-server.js';
 import type { McpHttpServer } from './listen.js';
 
-let running: McpHttpServer;
-let url: string;
 const server = new MCPServer({ name: 'Wire', version: '1.0.0', tools: exampleTools });
 
-beforeAll(async () => {
-  running = await server.listen();
-  url = running.url;
-});
+const running = await server.listen();
+const url = running.url;
 afterAll(() => running.close());
 
 const call = (name: string, args: object = {}, id: string | number = 1): object =>

@@ -1,33 +1,27 @@
-import { createTool } from '@quiver/core/tools';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './event-store.js';
-import type { McpHttpServer } from './listen.js';
 
 const tools = {
-  secret: createTool({
-    id: 'secret',
-    description: 'Tells its own secret before and after a while',
-    inputSchema: z.object({ secret: z.string(), milliseconds: z.number() }),
-    execute: async ({ secret, milliseconds }, { mcp }) => {
+  secret: toolOf(
+    'secret',
+    { inputSchema: z.object({ secret: z.string(), milliseconds: z.number() }) },
+    async ({ secret, milliseconds }, { mcp }) => {
       await mcp.log('info', secret);
       await mcp.progress({ progress: 1, message: secret });
       await new Promise((resolve) => setTimeout(resolve, milliseconds));
       await mcp.log('info', secret);
       return secret;
     },
-  }),
+  ),
 };
 
 const server = new MCPServer({ name: 'Isolation', version: '1.0.0', tools });
-let plain: McpHttpServer;
-let stored: McpHttpServer;
-beforeAll(async () => {
-  plain = await server.listen();
-  stored = await server.listen({ eventStore: new InMemoryEventStore() });
-});
+const plain = await server.listen();
+const stored = await server.listen({ eventStore: new InMemoryEventStore() });
 afterAll(() => server.close());
 
 const clients = 100;

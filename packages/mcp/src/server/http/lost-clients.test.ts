@@ -1,29 +1,24 @@
 import { request as httpRequest } from 'node:http';
-import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { modern, openSession, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 let running = 0;
 const tools = {
-  never: createTool({
-    id: 'never',
-    description: 'Ends when it is canceled',
-    execute: (_input, { abortSignal }) =>
+  never: toolOf(
+    'never',
+    (_input, { abortSignal }) =>
       new Promise((resolve) => {
         running += 1;
         abortSignal?.addEventListener('abort', () => resolve((running -= 1)));
         if (abortSignal?.aborted) resolve((running -= 1));
       }),
-  }),
-  long: createTool({
-    id: 'long',
-    description: 'Reports progress, then answers with 20 MB',
-    execute: async (_input, { mcp }) => {
-      await mcp.progress({ progress: 1 });
-      return 'x'.repeat(20_000_000);
-    },
+  ),
+  long: toolOf('long', async (_input, { mcp }) => {
+    await mcp.progress({ progress: 1 });
+    return 'x'.repeat(20_000_000);
   }),
 };
 const create = (): MCPServer => {

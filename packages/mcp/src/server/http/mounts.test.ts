@@ -4,8 +4,8 @@ import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/c
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTool } from '@quiver/core/tools';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { connectV1, connectV2, modernPin } from '../../../test/clients/real-clients.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { mcpHosts, startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
@@ -13,15 +13,14 @@ import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 /** Answers with a text of the given length, as JSON or, after a notification, as an event stream. */
-const text = createTool({
-  id: 'text',
-  description: 'Returns a text',
-  inputSchema: z.object({ length: z.number(), streams: z.boolean() }),
-  execute: async ({ length, streams }, { mcp }) => {
+const text = toolOf(
+  'text',
+  { inputSchema: z.object({ length: z.number(), streams: z.boolean() }) },
+  async ({ length, streams }, { mcp }) => {
     if (streams) await mcp.extra?.sendNotification?.({ method: 'notifications/message', params: { level: 'info' } });
     return 'é'.repeat(length);
   },
-});
+);
 
 const lengths = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? index * 7 : index ** 4));
 

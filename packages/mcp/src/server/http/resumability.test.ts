@@ -1,6 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { connectV1 } from '../../../test/clients/real-clients.ts';
 import { messagesOf, readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { initializeParams, openSession, rpc, send } from '../../../test/clients/wire.ts';
@@ -11,27 +11,19 @@ import { InMemoryEventStore } from './event-store.js';
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const tools = {
-  polling: createTool({
-    id: 'polling',
-    description: 'Sends its client away and answers later',
-    execute: async (_input, { mcp }) => {
-      await mcp.log('info', 'before');
-      mcp.extra?.closeSSEStream?.();
-      await wait(100);
-      await mcp.log('info', 'meanwhile');
-      return 'worth the wait';
-    },
+  polling: toolOf('polling', async (_input, { mcp }) => {
+    await mcp.log('info', 'before');
+    mcp.extra?.closeSSEStream?.();
+    await wait(100);
+    await mcp.log('info', 'meanwhile');
+    return 'worth the wait';
   }),
-  counting: createTool({
-    id: 'counting',
-    description: 'Sends 20 messages',
-    execute: async (_input, { mcp }) => {
-      for (let number = 0; number < 20; number += 1) {
-        await mcp.log('info', `step ${number}`);
-        await wait(5);
-      }
-      return 'counted';
-    },
+  counting: toolOf('counting', async (_input, { mcp }) => {
+    for (let number = 0; number < 20; number += 1) {
+      await mcp.log('info', `step ${number}`);
+      await wait(5);
+    }
+    return 'counted';
   }),
 };
 

@@ -1,6 +1,6 @@
 import type { Logger } from '@quiver/core';
-import { createTool } from '@quiver/core/tools';
 import { beforeEach, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
@@ -16,29 +16,18 @@ const server = new MCPServer({
   logger,
   maskErrors: true,
   tools: {
-    ask: createTool({
-      id: 'ask',
-      description: 'Asks',
-      execute: (_input, { mcp }) =>
-        mcp.elicitation.sendRequest({ message: 'Well?', requestedSchema: { type: 'object', properties: {} } }),
+    ask: toolOf('ask', (_input, { mcp }) =>
+      mcp.elicitation.sendRequest({ message: 'Well?', requestedSchema: { type: 'object', properties: {} } }),
+    ),
+    never: toolOf('never', () => new Promise(() => void (started += 1))),
+    log: toolOf('log', async (_input, { mcp }) => {
+      const circular: Record<string, unknown> = { big: 1n, error: new Error('lost') };
+      circular['self'] = circular;
+      // Not awaited: a rejection would end the process.
+      void mcp.log('error', 'failed', circular);
+      return 'logged';
     }),
-    never: createTool({
-      id: 'never',
-      description: 'Waits',
-      execute: () => new Promise(() => void (started += 1)),
-    }),
-    log: createTool({
-      id: 'log',
-      description: 'Logs what is hard to write',
-      execute: async (_input, { mcp }) => {
-        const circular: Record<string, unknown> = { big: 1n, error: new Error('lost') };
-        circular['self'] = circular;
-        // Not awaited: a rejection would end the process.
-        void mcp.log('error', 'failed', circular);
-        return 'logged';
-      },
-    }),
-    odd: createTool({ id: 'odd', description: 'Odd', mcp: { _meta: { big: 1n } }, execute: async () => 'odd' }),
+    odd: toolOf('odd', { mcp: { _meta: { big: 1n } } }, async () => 'odd'),
   },
 });
 

@@ -1,28 +1,20 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
-import { createTool } from '@quiver/core/tools';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import type { McpHttpServer } from '../http/listen.js';
 import { urlElicitationRequired } from './url-elicitation.js';
 
 let signedIn = false;
 let url = 'https://acme.example/sign-in';
-const files = createTool({
-  id: 'files',
-  description: 'Lists files once the user has signed in',
-  execute: async () => {
-    if (signedIn) return 'a.txt';
-    throw urlElicitationRequired('Sign in to Acme first.', [{ message: 'Sign in', url, elicitationId: 'one' }]);
-  },
+const files = toolOf('files', async () => {
+  if (signedIn) return 'a.txt';
+  throw urlElicitationRequired('Sign in to Acme first.', [{ message: 'Sign in', url, elicitationId: 'one' }]);
 });
 const server = new MCPServer({ name: 'Pages', version: '1.0.0', tools: { files } });
-let running: McpHttpServer;
-beforeAll(async () => {
-  running = await server.listen();
-});
+const running = await server.listen();
 afterAll(() => server.close());
 beforeEach(() => {
   signedIn = false;

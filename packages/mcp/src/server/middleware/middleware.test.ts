@@ -1,8 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { observe } from '@quiver/core';
-import { isToolFailure, createTool } from '@quiver/core/tools';
+import { isToolFailure } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { errorOf } from '../../../test/error-of.ts';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -22,28 +24,24 @@ function createConfig(): MCPServerConfig {
     version: '1',
     logger,
     tools: {
-      echo: createTool({
-        id: 'echo',
-        description: 'd',
-        inputSchema: z.object({ text: z.string() }),
-        execute: async ({ text }, { requestContext }) => `${text}${requestContext.get('suffix') ?? ''}`,
-      }),
-      sum: createTool({
-        id: 'sum',
-        description: 'd',
-        inputSchema: z.object({ a: z.number() }),
-        outputSchema: z.object({ sum: z.string().transform(Number) }),
-        execute: async ({ a }) => ({ sum: String(a) }) as never,
-      }),
-      fail: createTool({ id: 'fail', description: 'd', execute: async () => Promise.reject(new Error('disk full')) }),
-      ask: createTool({
-        id: 'ask',
-        description: 'd',
-        execute: async (_input, { mcp }) =>
+      echo: toolOf(
+        'echo',
+        { inputSchema: z.object({ text: z.string() }) },
+        async ({ text }, { requestContext }) => `${text}${requestContext.get('suffix') ?? ''}`,
+      ),
+      sum: toolOf(
+        'sum',
+        { inputSchema: z.object({ a: z.number() }), outputSchema: z.object({ sum: z.string().transform(Number) }) },
+        async ({ a }) => ({ sum: String(a) }) as never,
+      ),
+      fail: toolOf('fail', async () => Promise.reject(new Error('disk full'))),
+      ask: toolOf(
+        'ask',
+        async (_input, { mcp }) =>
           (await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } }))
             .action,
-      }),
-      endless: createTool({ id: 'endless', description: 'd', execute: () => new Promise<never>(() => {}) }),
+      ),
+      endless: toolOf('endless', () => new Promise<never>(() => {})),
     },
     resources: {
       listResources: async () => [{ uri: 'note://1', name: 'one' }],
@@ -461,9 +459,7 @@ describe('middleware', () => {
     { onList: async () => ({}), onlist() {}, onCall() {} },
   ])('rejects %j', (middleware) => {
     const server = createServer();
-    expect(() => server.use(middleware as unknown as Middleware)).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
-    );
+    expect(() => server.use(middleware as unknown as Middleware)).toThrow(errorOf('OPTIONS_INVALID'));
   });
 });
 

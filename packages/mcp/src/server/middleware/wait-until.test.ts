@@ -1,6 +1,6 @@
-import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { callServer } from '../../../test/clients/fetch-caller.ts';
 import { MCPServer } from '../mcp-server.js';
 import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
@@ -9,26 +9,14 @@ const errors: string[] = [];
 let running = 0;
 const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => void errors.push(message) };
 const tools = {
-  echo: createTool({
-    id: 'echo',
-    description: 'd',
-    inputSchema: z.object({ password: z.string() }),
-    execute: async ({ password }) => password,
-  }),
-  fail: createTool({ id: 'fail', description: 'd', execute: async () => Promise.reject(new Error('disk full')) }),
-  ask: createTool({
-    id: 'ask',
-    description: 'd',
-    execute: async (_input, { mcp }) =>
-      mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } }),
-  }),
-  endless: createTool({
-    id: 'endless',
-    description: 'd',
-    execute: () => {
-      running += 1;
-      return new Promise<never>(() => {});
-    },
+  echo: toolOf('echo', { inputSchema: z.object({ password: z.string() }) }, async ({ password }) => password),
+  fail: toolOf('fail', async () => Promise.reject(new Error('disk full'))),
+  ask: toolOf('ask', async (_input, { mcp }) =>
+    mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } }),
+  ),
+  endless: toolOf('endless', () => {
+    running += 1;
+    return new Promise<never>(() => {});
   }),
 };
 

@@ -4,6 +4,7 @@ import { generateText, stepCountIs } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { eras } from '../../../test/eras.ts';
 import { modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../features.js';
@@ -55,20 +56,17 @@ describe('an agent', () => {
     });
   });
 
-  test.each(['legacy', 'modern'] as const)(
-    'is asked the message, with the MCP request in its request context (%s)',
-    async (era) => {
-      const asked: Asked[] = [];
-      const running = serve({ agents: { helper: createAgent({ text: 'Because.', steps: 1 }, asked) } });
-      const result = await call(running, 'ask_helper', { message: 'Why?' }, era);
-      expect(JSON.parse(result.content[0].text)).toEqual({ text: 'Because.', steps: 1 });
-      const context = asked[0]?.options.requestContext;
-      expect(asked[0]?.prompt).toBe('Why?');
-      expect(context?.get('mcp.extra')).toMatchObject({ requestId: 1 });
-      expect(context?.get('requestId')).toBe(1);
-      expect(asked[0]?.options.abortSignal).toBeInstanceOf(AbortSignal);
-    },
-  );
+  test.each(eras)('is asked the message, with the MCP request in its request context (%s)', async (era) => {
+    const asked: Asked[] = [];
+    const running = serve({ agents: { helper: createAgent({ text: 'Because.', steps: 1 }, asked) } });
+    const result = await call(running, 'ask_helper', { message: 'Why?' }, era);
+    expect(JSON.parse(result.content[0].text)).toEqual({ text: 'Because.', steps: 1 });
+    const context = asked[0]?.options.requestContext;
+    expect(asked[0]?.prompt).toBe('Why?');
+    expect(context?.get('mcp.extra')).toMatchObject({ requestId: 1 });
+    expect(context?.get('requestId')).toBe(1);
+    expect(asked[0]?.options.abortSignal).toBeInstanceOf(AbortSignal);
+  });
 
   test('of the AI SDK gets one object', async () => {
     const asked: Asked[] = [];

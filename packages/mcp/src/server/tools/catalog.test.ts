@@ -2,6 +2,7 @@ import { createTool } from '@quiver/core/tools';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { errorOf } from '../../../test/error-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { postProtected } from '../../../test/oauth/protected-fetch.ts';
@@ -350,9 +351,7 @@ describe('visible', () => {
   });
 
   test('must be a function', () => {
-    expect(() => createCatalogServer({ visible: true as never })).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }),
-    );
+    expect(() => createCatalogServer({ visible: true as never })).toThrow(errorOf('OPTIONS_INVALID'));
   });
 });
 

@@ -1,10 +1,10 @@
 import { createTool } from '@quiver/core/tools';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { errorOf } from '../../../test/error-of.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import type { McpHttpServer } from '../http/listen.js';
 
 const warnings: string[] = [];
 const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
@@ -102,13 +102,9 @@ const moreTools = {
 };
 
 const server = new MCPServer({ name: 'Results', version: '1.0.0', tools: moreTools, logger });
-let running: McpHttpServer;
-let session: Record<string, string>;
 
-beforeAll(async () => {
-  running = await server.listen();
-  session = await openSession(running.url);
-});
+const running = await server.listen();
+const session = await openSession(running.url);
 afterAll(() => running.close());
 
 /** The result or the error of a call in a session. */
@@ -305,9 +301,6 @@ describe('the object in your program', () => {
   });
 
   test('a port in use is named', async () => {
-    await expect(server.listen({ port: running.port })).rejects.toMatchObject({
-      code: 'PORT_IN_USE',
-      message: expect.stringContaining(String(running.port)),
-    });
+    await expect(server.listen({ port: running.port })).rejects.toThrow(errorOf('PORT_IN_USE', String(running.port)));
   });
 });

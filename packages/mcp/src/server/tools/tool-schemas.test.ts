@@ -6,11 +6,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { createTool } from '@quiver/core/tools';
 import { tool } from 'ai-v7';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import { MCPClient } from '../../client/mcp-client.js';
-import type { McpHttpServer } from '../http/listen.js';
 import { MCPServer } from '../mcp-server.js';
 
 /** The validator of the official SDK with the options of the class, which knows draft 7 only and checks `$schema`. */
@@ -46,10 +45,7 @@ const tools = {
 
 const names = ['zod3', 'zod4', 'aiSdk'];
 const server = new MCPServer({ name: 'Schemas', version: '1.0.0', tools });
-let running: McpHttpServer;
-beforeAll(async () => {
-  running = await server.listen();
-});
+const running = await server.listen();
 afterAll(() => server.close());
 
 async function connectOfficial(): Promise<Client> {

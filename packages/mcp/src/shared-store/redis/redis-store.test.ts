@@ -7,6 +7,7 @@ import { describeSharedStore } from '@quiver/devtools/stores';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readTestVariable } from '../../../../../scripts/test-variable.ts';
+import { errorOf } from '../../../test/error-of.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
 import { scratchFolder } from '../../../test/scratch-folder.ts';
@@ -198,8 +199,6 @@ describe('RedisStore', () => {
     ['a negative timeout', { client: { call() {}, on() {} }, timeout: -1 }],
     ['a key prefix that is not text', { client: { call() {}, on() {} }, keyPrefix: 1 }],
   ])('rejects %s', (_kind, options) => {
-    expect(() => new RedisStore(options as RedisStoreOptions)).toThrow(
-      expect.objectContaining({ code: 'OPTIONS_INVALID' }) as Error,
-    );
+    expect(() => new RedisStore(options as RedisStoreOptions)).toThrow(errorOf('OPTIONS_INVALID'));
   });
 });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createIntrospectionValidator, createJwtValidator, createStaticTokenValidator } from '@quiver/mcp/auth';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { errorOf } from '../../../../test/error-of.ts';
 import { serveHttp } from '../../../../test/after-test.ts';
 
 const resource = 'https://mcp.example.com/mcp';
@@ -56,9 +57,7 @@ describe('createStaticTokenValidator', () => {
 
   it('rejects an empty list, an empty token, and what is not a list', () => {
     for (const tokens of [[], [''], ['ok', ' '], { token: 'ok' } as never]) {
-      expect(() => createStaticTokenValidator(tokens)).toThrow(
-        expect.objectContaining({ code: 'OAUTH_TOKENS_MISSING' }) as Error,
-      );
+      expect(() => createStaticTokenValidator(tokens)).toThrow(errorOf('OAUTH_TOKENS_MISSING'));
     }
   });
 });
@@ -214,9 +213,7 @@ describe('createIntrospectionValidator', () => {
 
   it('rejects an endpoint without TLS', () => {
     for (const url of ['http://auth.example.com/', 'javascript:alert(1)', 'https://u:p@auth.example.com/', 'nothing']) {
-      expect(() => createIntrospectionValidator(url)).toThrow(
-        expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error,
-      );
+      expect(() => createIntrospectionValidator(url)).toThrow(errorOf('OAUTH_URL_INSECURE'));
     }
   });
 });
@@ -315,14 +312,14 @@ describe('createJwtValidator', () => {
   it('cannot be configured with unsafe algorithms', () => {
     for (const algorithms of [['none'], ['HS256'], ['RS256', 'HS512'], []]) {
       expect(() => createJwtValidator({ issuer, jwksUri: 'https://a.example/jwks', algorithms })).toThrow(
-        expect.objectContaining({ code: 'OAUTH_ALGORITHM_UNSAFE' }) as Error,
+        errorOf('OAUTH_ALGORITHM_UNSAFE'),
       );
     }
   });
 
   it.each([undefined, ''])('does not start without an issuer, but with %j', (missing) => {
     expect(() => createJwtValidator({ issuer: missing as string, jwksUri: 'https://a.example/jwks' })).toThrow(
-      expect.objectContaining({ code: 'OAUTH_ISSUER_MISSING' }) as Error,
+      errorOf('OAUTH_ISSUER_MISSING'),
     );
   });
 
