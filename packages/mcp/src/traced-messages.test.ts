@@ -1,10 +1,12 @@
 import { observe, type McpSessionTraceEvent, type McpTraceEvent, type TraceEvent } from '@quiver/core';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../test/servers/tool-of.ts';
-import { afterTest, serveHttp } from '../test/after-test.ts';
+import { afterTest } from '../test/after-test.ts';
+import { clientOf } from '../test/clients/client-of.ts';
+import { mountSse } from '../test/servers/mount-server.ts';
 import { toRequest } from '../test/clients/wire.ts';
 import { eventually } from '../test/eventually.ts';
-import { MCPClient } from './client/index.js';
+import type { MCPClient } from './client/index.js';
 import { MCPServer } from './server/index.js';
 
 const received: unknown[] = [];
@@ -55,9 +57,8 @@ function collect(): { started: TraceEvent[]; ended: TraceEvent[] } {
 }
 
 function connect(definition: object): MCPClient {
-  const mcp = new MCPClient({ id: crypto.randomUUID(), servers: { it: definition as { url: string } } });
+  const mcp = clientOf({ it: definition as { url: string } });
   mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: {} }));
-  afterTest(() => mcp.disconnect());
   return mcp;
 }
 
@@ -199,11 +200,7 @@ test('notifications without a session have the transport of their request', asyn
 test('connections of HTTP+SSE have the transport http', async () => {
   const server = createServer();
   const { ended } = collect();
-  const { origin } = await serveHttp((req, res) => {
-    const url = new URL(req.url ?? '', 'http://localhost');
-    void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
-  });
-  const mcp = connect({ url: `${origin}/sse` });
+  const mcp = connect({ url: await mountSse(server) });
   await mcp.listTools();
   expect(new Set(messages(ended, 'server').map(({ transport }) => transport))).toEqual(new Set(['http']));
   await mcp.disconnect();

@@ -7,10 +7,10 @@ import {
   MCPOAuthClientProvider,
   type TokenValidator,
 } from '@quiver/mcp/auth';
-import { MCPClient } from '@quiver/mcp/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { afterTest } from '../../test/after-test.ts';
-import { startOidcServer, visit, type OidcServer } from '../../test/oauth/oidc-server.ts';
+import { clientOf } from '../../test/clients/client-of.ts';
+import { startOidcServer, visit } from '../../test/oauth/oidc-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/oauth/protected-server.ts';
 import { readCallback } from '../../test/oauth/oauth-stage.ts';
 
@@ -27,17 +27,7 @@ const validators: Record<'jwt' | 'opaque', (issuer: string) => TokenValidator> =
     }),
 };
 
-async function setUp(
-  format: 'jwt' | 'opaque',
-  accessTokenTtl = 3600,
-): Promise<{
-  oidc: OidcServer;
-  mcp: ProtectedServer;
-  shown: URL[];
-  user: MCPOAuthClientProvider;
-  client: MCPClient;
-  signIn: () => Promise<void>;
-}> {
+async function setUp(format: 'jwt' | 'opaque', accessTokenTtl = 3600) {
   const resources: string[] = [];
   const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl, format });
   const mcp = await startProtectedServer({
@@ -55,20 +45,14 @@ async function setUp(
     onRedirectToAuthorization: (url) => void shown.push(url),
   });
   const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
-  const client = new MCPClient({ id: crypto.randomUUID(), servers: { mcp: { url: mcp.url, fetch } } });
-  afterTest(() => client.disconnect(), oidc.close);
-  return {
-    oidc,
-    mcp,
-    shown,
-    user,
-    client,
-    signIn: async () => {
-      const page = shown.at(-1);
-      if (!page) throw new Error('No sign-in page was shown.');
-      await finishAuthorization({ provider: user, serverUrl: mcp.url, callback: readCallback(await visit(page)) });
-    },
+  afterTest(oidc.close);
+  const client = clientOf({ mcp: { url: mcp.url, fetch } });
+  const signIn = async (): Promise<void> => {
+    const page = shown.at(-1);
+    if (!page) throw new Error('No sign-in page was shown.');
+    await finishAuthorization({ provider: user, serverUrl: mcp.url, callback: readCallback(await visit(page)) });
   };
+  return { oidc, shown, user, client, signIn };
 }
 
 type Stage = Awaited<ReturnType<typeof setUp>>;

@@ -1,6 +1,7 @@
 import { createTool } from '@quiver/core/tools';
-import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
+import type { MCPClient } from '@quiver/mcp/client';
 import { expect, onTestFinished, test } from 'vitest';
+import { clientOf } from '../../test/clients/client-of.ts';
 import { eras } from '../../test/eras.ts';
 import { NotesProvider } from '../../test/servers/notes-provider.ts';
 import { OneAtATime } from '../../test/servers/one-at-a-time.ts';
@@ -16,10 +17,7 @@ async function serve(protocol: 'legacy' | 'modern', attach: (state: ServerState)
   const transports = new Transports(state);
   onTestFinished(() => transports.close());
   const { url } = await transports.listen({});
-  const definition = { url, protocol } as MastraMCPServerDefinition;
-  const client = new MCPClient({ id: crypto.randomUUID(), servers: { attached: definition } });
-  onTestFinished(() => client.disconnect());
-  return client;
+  return clientOf({ attached: { url, protocol } });
 }
 
 const call = (client: MCPClient, name: string) => client.callTool({ serverName: 'attached', name, args: {} });

@@ -7,7 +7,7 @@ import { createLogger } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toolOf } from '../../test/servers/tool-of.ts';
-import { serveHttp } from '../../test/after-test.ts';
+import { mountServer, mountSse } from '../../test/servers/mount-server.ts';
 import { z } from 'zod';
 import { readEvents } from '../../test/clients/event-reader.ts';
 import { spawnHttpServer } from '../../test/programs/spawn-server.ts';
@@ -128,10 +128,7 @@ describe.each(Object.entries(eras))('drain() in the %s era', (_era, createCall) 
 
   test('serves requests of a custom server and of fetch()', async () => {
     const server = createTestServer();
-    const { origin } = await serveHttp((req, res) => {
-      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
-    });
-    const url = `${origin}/mcp`;
+    const url = await mountServer(server);
     const list = await createCall(url, 'wait', { gate: 'a' });
     await server.drain();
     const call = send(url, list);
@@ -288,14 +285,11 @@ describe('the responses of a user to a call in flight', () => {
 
   test('are accepted over HTTP+SSE', async () => {
     const server = createTestServer();
-    const { origin: base } = await serveHttp((req, res) => {
-      const url = new URL(req.url ?? '', 'http://localhost');
-      void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
-    });
-    const stream = await readEvents(`${base}/sse`);
+    const url = await mountSse(server);
+    const stream = await readEvents(url);
     await expect.poll(() => stream.events.length).toBe(1);
     const path = stream.events[0]?.data ?? '';
-    const post = (body: object): Promise<WireAnswer> => send(`${base}${path}`, { body });
+    const post = (body: object): Promise<WireAnswer> => send(url, { path, body });
     const last = (): Record<string, unknown> => JSON.parse(stream.events.at(-1)?.data ?? '') as never;
     const params = { protocolVersion: '2024-11-05', capabilities: { elicitation: {} } };
     await post(rpc('initialize', { ...params, clientInfo: { name: 'a', version: '1' } }));
@@ -345,12 +339,9 @@ describe('health', () => {
 
   test('is served at healthPath of startHTTP(), also after close()', async () => {
     const server = createTestServer();
-    const { origin: base } = await serveHttp((req, res) => {
-      const url = new URL(req.url ?? '', 'http://localhost');
-      void server.startHTTP({ url, httpPath: '/mcp', healthPath: '/health', req, res });
-    });
-    await openSession(`${base}/mcp`);
-    const get = (): Promise<WireAnswer> => send(`${base}/health`, { method: 'GET' });
+    const url = await mountServer(server, { healthPath: '/health' });
+    await openSession(url);
+    const get = (): Promise<WireAnswer> => send(url, { method: 'GET', path: '/health' });
     expect((await get()).json).toEqual({ status: 'ok', inFlight: 0, sessions: 1, tasks: 0 });
     await server.close();
     const closed = await get();

@@ -31,6 +31,8 @@ export interface Stage {
   storage: InMemoryOAuthStorage;
   provider(options?: Partial<MCPOAuthClientProviderOptions>): MCPOAuthClientProvider;
   call(fetch: ReturnType<typeof createOAuthFetch>, tool?: string): Promise<Response>;
+  /** The same with a new `fetch` of a provider. */
+  callWith(provider: MCPOAuthClientProvider, tool?: string): Promise<Response>;
   /** Creates a provider, and sends a call without tokens, which shows its sign-in page. */
   begin(options?: Partial<MCPOAuthClientProviderOptions>): Promise<Begun>;
   /** Does what a user does on the sign-in page, and finishes. */
@@ -79,6 +81,7 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
       const headers = { ...accepted, ...(request.headers as Record<string, string>) };
       return fetch(mcp.url, { method: 'POST', headers, body: JSON.stringify(request.body) });
     },
+    callWith: (provider, tool) => stage.call(createOAuthFetch({ provider, serverUrl: mcp.url }), tool),
     begin: async (options) => {
       const user = stage.provider(options);
       const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });

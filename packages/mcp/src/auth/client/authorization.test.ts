@@ -93,7 +93,7 @@ describe('more scopes', () => {
   });
 
   it('returns the 403 when the new token does not suffice either', async () => {
-    const { mcp, call, as } = await setUp();
+    const { callWith, as } = await setUp();
     let grants = 0;
     as.knobs.token = (_form, res) => {
       grants += 1;
@@ -103,7 +103,7 @@ describe('more scopes', () => {
       return true;
     };
     const provider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 's' });
-    const answer = await call(createOAuthFetch({ provider, serverUrl: mcp.url }), 'secret');
+    const answer = await callWith(provider, 'secret');
     expect([answer.status, grants]).toEqual([403, 2]);
   });
 

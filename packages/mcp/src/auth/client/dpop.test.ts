@@ -6,19 +6,11 @@ import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { readCallback, redirectUrl } from '../../../test/oauth/oauth-stage.ts';
 import { startOidcServer, visit } from '../../../test/oauth/oidc-server.ts';
 import { nodeSend } from '../../http/node-send.js';
-import { HttpCall, type Send } from '../../http/send.js';
+import { HttpCall } from '../../http/send.js';
 import { withAuthorization } from './with-authorization.js';
 
 /** Answers requests with a valid proof; others learn the metadata, and the nonce if there is one. */
-async function setUp({ nonce, accessTokenTtl = 60 }: { nonce?: string; accessTokenTtl?: number } = {}): Promise<{
-  url: URL;
-  storage: InMemoryOAuthStorage;
-  shown: URL[];
-  grants: string[];
-  schemes: string[];
-  connect(options?: { dpop?: boolean }): { provider: MCPOAuthClientProvider; send: Send };
-  signIn(provider: MCPOAuthClientProvider): Promise<void>;
-}> {
+async function setUp({ nonce, accessTokenTtl = 60 }: { nonce?: string; accessTokenTtl?: number } = {}) {
   const resources: string[] = [];
   const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl, format: 'jwt' });
   const schemes: string[] = [];
@@ -72,7 +64,7 @@ async function setUp({ nonce, accessTokenTtl = 60 }: { nonce?: string; accessTok
       });
       return { provider, send: withAuthorization(nodeSend, { provider, serverUrl: url }) };
     },
-    signIn: async (provider) => {
+    signIn: async (provider: MCPOAuthClientProvider): Promise<void> => {
       const page = shown.at(-1);
       if (!page) throw new Error('No sign-in page was shown.');
       await finishAuthorization({ provider, serverUrl: url, callback: readCallback(await visit(page)) });

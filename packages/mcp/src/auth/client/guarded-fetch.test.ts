@@ -22,10 +22,7 @@ async function startPrivateService(): Promise<{ port: number; knocks: () => numb
 }
 
 /** A name server that resolves each name to the next of its results. */
-function answering(...answers: string[][]): {
-  resolve: (hostname: string) => Promise<{ address: string; family: number }[]>;
-  asked: string[];
-} {
+function answering(...answers: string[][]) {
   const asked: string[] = [];
   const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
     const addresses = answers[Math.min(asked.length, answers.length - 1)] ?? [];
@@ -47,9 +44,8 @@ describe('createGuardedFetch', () => {
     const { port, knocks } = await startPrivateService();
     const { resolve } = answering(addresses);
     const fetch = createGuardedFetch({ serverUrl, resolve });
-    await expect(fetch(`https://auth.example.com:${port}/token`, { method: 'POST', body: 'x' })).rejects.toMatchObject({
-      code: 'OAUTH_URL_PRIVATE',
-    });
+    const request = fetch(`https://auth.example.com:${port}/token`, { method: 'POST', body: 'x' });
+    await expect(request).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
     expect(knocks()).toBe(0);
   });
 

@@ -144,15 +144,13 @@ describe('createOAuthFetch', () => {
   });
 
   it('rejects a token that no header can carry, without quoting it', async () => {
-    const { mcp, call } = await setUp();
+    const { callWith } = await setUp();
     const broken = createSimpleTokenProvider('s3cr3t\nand more', { redirectUrl, clientMetadata });
-    const error = await call(createOAuthFetch({ provider: broken, serverUrl: mcp.url })).catch((e: unknown) => e);
+    const error = await callWith(broken).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'OAUTH_TOKEN_INVALID' });
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cr3t');
     // A line break at its end, as in a file, does no harm.
     const fromFile = createSimpleTokenProvider('unknown\n', { redirectUrl, clientMetadata });
-    await expect(call(createOAuthFetch({ provider: fromFile, serverUrl: mcp.url }))).rejects.toMatchObject({
-      code: 'OAUTH_AUTHORIZATION_REQUIRED',
-    });
+    await expect(callWith(fromFile)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
   });
 });

@@ -1,9 +1,4 @@
-import {
-  createEnterpriseManagedProvider,
-  createJwtBearerProvider,
-  createOAuthFetch,
-  type MCPOAuthClientProvider,
-} from '@quiver/mcp/auth';
+import { createEnterpriseManagedProvider, createJwtBearerProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
 import { serveHttp } from '../../../test/after-test.ts';
 import { setUp as setUpStage } from '../../../test/oauth/oauth-stage.ts';
@@ -12,7 +7,7 @@ const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** An authorization server that takes exactly one JWT. */
 async function setUp(trusted: string) {
-  const { as, mcp, call } = await setUpStage({
+  const { as, mcp, callWith } = await setUpStage({
     token: (form, res) => {
       if (form.get('grant_type') !== grantType) return false;
       const isTrusted = form.get('assertion') === trusted;
@@ -22,9 +17,7 @@ async function setUp(trusted: string) {
       return true;
     },
   });
-  const send = (provider: MCPOAuthClientProvider): Promise<Response> =>
-    call(createOAuthFetch({ provider, serverUrl: mcp.url }));
-  return { as, mcp, call: send };
+  return { as, mcp, call: callWith };
 }
 
 describe('createJwtBearerProvider', () => {
@@ -41,15 +34,8 @@ describe('createJwtBearerProvider', () => {
     expect((await call(provider)).status).toBe(200);
     expect((await call(provider)).status).toBe(200);
     expect(asked).toEqual([{ issuer: as.issuer, resource: mcp.url, scope: 'mcp:read' }]);
-    expect(as.tokenRequests.map((form) => Object.fromEntries(form))).toEqual([
-      {
-        grant_type: grantType,
-        assertion: 'workload-jwt',
-        scope: 'mcp:read',
-        resource: mcp.url,
-        client_id: 'nightly',
-      },
-    ]);
+    const request = { grant_type: grantType, assertion: 'workload-jwt', scope: 'mcp:read', client_id: 'nightly' };
+    expect(as.tokenRequests.map((form) => Object.fromEntries(form))).toEqual([{ ...request, resource: mcp.url }]);
   });
 
   it('shows nothing to an authorization server that it was not made for', async () => {
@@ -101,14 +87,8 @@ describe('createEnterpriseManagedProvider', () => {
 
   it('exchanges the sign-in at the company for a token of the server, without another page', async () => {
     const { as, mcp, call } = await setUp('id-jag');
-    const { tokenEndpoint, forms } = await startIdentityProvider(() => [
-      200,
-      {
-        access_token: 'id-jag',
-        issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
-        token_type: 'N_A',
-      },
-    ]);
+    const issued = { access_token: 'id-jag', issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag' };
+    const { tokenEndpoint, forms } = await startIdentityProvider(() => [200, { ...issued, token_type: 'N_A' }]);
     const provider = createEnterpriseManagedProvider({
       clientId: 'chat-at-server',
       clientSecret: 'secret',

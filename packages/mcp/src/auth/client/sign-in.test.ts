@@ -28,9 +28,8 @@ describe('signing in', () => {
     ['only plain', { metadata: (found) => ({ ...found, code_challenge_methods_supported: ['plain'] }) }],
     ['nothing', { metadata: (found) => ({ ...found, code_challenge_methods_supported: undefined }) }],
   ])('is refused when the server offers %s instead of S256', async (_what, knobs) => {
-    const { mcp, provider, call, shown, as } = await setUp(knobs);
-    const fetch = createOAuthFetch({ provider: provider(), serverUrl: mcp.url });
-    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_PKCE_UNSUPPORTED' });
+    const { provider, callWith, shown, as } = await setUp(knobs);
+    await expect(callWith(provider())).rejects.toMatchObject({ code: 'OAUTH_PKCE_UNSUPPORTED' });
     expect([shown.length, as.registrations.length]).toEqual([0, 0]);
   });
 
@@ -76,17 +75,10 @@ describe('signing in', () => {
     const evil = await startAuthorizationServer();
     const { user } = await begin({ clientMetadataUrl: 'https://app.example.com/client.json' });
     const found = await user.discoveryState();
-    const metadata = {
-      ...found?.authorizationServerMetadata,
-      issuer: evil.issuer,
-      token_endpoint: `${evil.issuer}/token`,
-    };
-    await user.saveDiscoveryState({
-      ...found,
-      authorizationServerUrl: evil.issuer,
-      authorizationServerMetadata: metadata as never,
-    });
-    await user.saveClientInformation({ client_id: 'c', issuer: evil.issuer }, { issuer: evil.issuer });
+    const { issuer } = evil;
+    const metadata = { ...found?.authorizationServerMetadata, issuer, token_endpoint: `${issuer}/token` } as never;
+    await user.saveDiscoveryState({ ...found, authorizationServerUrl: issuer, authorizationServerMetadata: metadata });
+    await user.saveClientInformation({ client_id: 'c', issuer }, { issuer });
     await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
     expect([as.tokenRequests.length, evil.tokenRequests.length]).toEqual([0, 0]);
     await expect(user.codeVerifier()).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
@@ -100,17 +92,10 @@ describe('signing in', () => {
   });
 
   it('names what to pass when the server does not register clients', async () => {
-    const { mcp, provider, call, shown } = await setUp({
+    const { provider, callWith, shown } = await setUp({
       metadata: (found) => ({ ...found, registration_endpoint: undefined }),
     });
-    const user = provider();
-    const error = await call(createOAuthFetch({ provider: user, serverUrl: mcp.url })).catch(
-      (reason: unknown) => reason,
-    );
-    expect(error).toMatchObject({
-      code: 'OAUTH_SIGN_IN_FAILED',
-      message: expect.stringContaining('Pass `clientInformation`') as string,
-    });
+    await expect(callWith(provider())).rejects.toThrow(errorOf('OAUTH_SIGN_IN_FAILED', 'Pass `clientInformation`'));
     expect(shown).toHaveLength(0);
   });
 
@@ -165,16 +150,10 @@ describe('signing in', () => {
     const knobs = { metadata: (found: object) => ({ ...found, client_id_metadata_document_supported: true }) };
     const clientMetadataUrl = 'https://app.example.com/client.json';
     const documented = await setUp(knobs);
-    const withDocument = documented.provider({ clientMetadataUrl });
-    await expect(
-      documented.call(createOAuthFetch({ provider: withDocument, serverUrl: documented.mcp.url })),
-    ).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await documented.begin({ clientMetadataUrl });
     expect(documented.shown[0]?.searchParams.get('client_id')).toBe(clientMetadataUrl);
     const known = await setUp(knobs);
-    const preRegistered = known.provider({ clientMetadataUrl, clientInformation: { client_id: 'mine' } });
-    await expect(
-      known.call(createOAuthFetch({ provider: preRegistered, serverUrl: known.mcp.url })),
-    ).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await known.begin({ clientMetadataUrl, clientInformation: { client_id: 'mine' } });
     expect(known.shown[0]?.searchParams.get('client_id')).toBe('mine');
     expect(documented.as.registrations.length + known.as.registrations.length).toBe(0);
   });

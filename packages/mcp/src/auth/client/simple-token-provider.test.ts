@@ -1,14 +1,14 @@
-import { createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
+import { createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth/oauth-stage.ts';
 import { clientOf } from '../../../test/clients/client-of.ts';
 
 describe('createSimpleTokenProvider', () => {
   it('sends its token, and reports whether it has expired', async () => {
-    const { as, mcp, call } = await setUp();
+    const { as, callWith } = await setUp();
     as.active.set('given', ['mcp:read']);
     const provider = createSimpleTokenProvider('given', { redirectUrl, clientMetadata });
-    expect((await call(createOAuthFetch({ provider, serverUrl: mcp.url }))).status).toBe(200);
+    expect((await callWith(provider)).status).toBe(200);
     expect(await provider.hasValidTokens()).toBe(true);
     const expired = createSimpleTokenProvider('given', { redirectUrl, clientMetadata, expiresIn: -1 });
     expect(await expired.hasValidTokens()).toBe(false);

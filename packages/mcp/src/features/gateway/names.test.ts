@@ -1,8 +1,9 @@
 import { createTool } from '@quiver/core/tools';
-import { MCPClient } from '@quiver/mcp/client';
+import type { MCPClient } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import { expect, test, vi } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 
 const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const toolOf = (id: string, text: string) => createTool({ id, description: id, execute: async () => text });
@@ -13,11 +14,7 @@ function createServer(config: Partial<MCPServerConfig>): MCPServer {
   return server;
 }
 
-function connect(server: MCPServer): MCPClient {
-  const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: { server, cache: false } } });
-  afterTest(() => client.disconnect());
-  return client;
-}
+const connect = (server: MCPServer): MCPClient => clientOf({ it: { server, cache: false } });
 
 async function call(client: MCPClient, name: string): Promise<unknown> {
   const { content } = await client.callTool({ serverName: 'it', name });

@@ -4,7 +4,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool } from '@quiver/core/tools';
-import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
+import type { MCPClient, MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import { describe, expect, test, vi } from 'vitest';
 import { eras } from '../../../test/eras.ts';
@@ -12,7 +12,10 @@ import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { z } from 'zod';
 import { modern, toRequest } from '../../../test/clients/wire.ts';
+import { clientOf } from '../../../test/clients/client-of.ts';
 import { eventually } from '../../../test/eventually.ts';
+import { Gate } from '../../../test/gate.ts';
+import { mountServer } from '../../../test/servers/mount-server.ts';
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 type Era = 'legacy' | 'modern';
@@ -86,19 +89,7 @@ async function createGateway(upstreamEra: Era, upstream: MCPServer = createUpstr
 }
 
 function connect(server: MCPServer, protocol: Era, more: Partial<MastraMCPServerDefinition> = {}): MCPClient {
-  const definition = { server, protocol, ...more } as MastraMCPServerDefinition;
-  const client = new MCPClient({ id: crypto.randomUUID(), servers: { it: definition } });
-  afterTest(() => client.disconnect());
-  return client;
-}
-
-/** Does the same as `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve!: (value: Value) => void;
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
+  return clientOf({ it: { server, protocol, ...more } as MastraMCPServerDefinition });
 }
 
 /** Calls a server as a user, in the modern era. */
@@ -233,21 +224,21 @@ test.each([
 
 describe.each(combinations)('during a call of a %s caller at a %s upstream', (callerEra, upstreamEra) => {
   test('a cancellation reaches the upstream', async () => {
-    const canceled = withResolvers<void>();
-    const started = withResolvers<void>();
+    const canceled = new Gate();
+    const started = new Gate();
     const wait = toolOf('wait', async (_, { abortSignal }) => {
-      abortSignal?.addEventListener('abort', () => canceled.resolve());
-      started.resolve();
-      return canceled.promise;
+      abortSignal?.addEventListener('abort', () => canceled.open());
+      started.open();
+      return canceled.passed;
     });
     const gateway = await createGateway(upstreamEra, createUpstream({ tools: { wait } }));
     const controller = new AbortController();
     const { signal } = controller;
     const calling = connect(gateway, callerEra).callTool({ serverName: 'it', name: 'up_wait', signal });
-    await started.promise;
+    await started.passed;
     controller.abort(new Error('enough'));
     await expect(calling).rejects.toThrow('enough');
-    await canceled.promise;
+    await canceled.passed;
   });
 
   test('a caller without the capability gets the error of the upstream', async () => {
@@ -324,11 +315,11 @@ describe('tasks of an upstream', () => {
   const onElicitation = () => ({ action: 'accept' as const, content: { sure: true } });
 
   test('are tasks of the gateway for a modern caller, with their input and progress', async () => {
-    const gate = withResolvers<void>();
-    const client = connect(await createGateway('modern', createTaskUpstream(gate.promise)), 'modern');
+    const gate = new Gate();
+    const client = connect(await createGateway('modern', createTaskUpstream(gate.passed)), 'modern');
     const handle = await client.tasks.start({ serverName: 'it', name: 'up_slow', onElicitation });
     expect(handle).toHaveProperty('taskId');
-    gate.resolve();
+    gate.open();
     expect(textOf(await client.tasks.result(handle, { onElicitation }))).toBe('done: accept');
   });
 
@@ -468,14 +459,13 @@ describe('identity', () => {
   test('sends the headers of each caller and never its token, and caches the lists per caller', async () => {
     const seen: IncomingHttpHeaders[] = [];
     const upstream = createUpstream();
-    const { port } = await serveHttp((req, res) => {
+    const url = await mountServer(upstream, {}, (req) => {
       seen.push(req.headers);
       Object.assign(req, { auth: { scopes: [], extra: { subject: String(req.headers['x-user']) } } });
-      void upstream.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
     const gateway = createServer();
     await gateway.proxy('up', {
-      url: `http://127.0.0.1:${port}/mcp`,
+      url,
       protocol: 'modern',
       headers: ({ requestContext }) => ({
         'x-user': String(

@@ -1,19 +1,16 @@
 import { observe } from '@quiver/core';
 import { withToolSearch } from '@quiver/core/tool-search';
 import { createTool, type Tool, type ToolMcpOptions } from '@quiver/core/tools';
-import { MCPClient, type MastraMCPServerDefinition } from '@quiver/mcp/client';
+import type { MastraMCPServerDefinition } from '@quiver/mcp/client';
 import { MCPServer, rateLimit, type MCPServerConfig } from '@quiver/mcp/server';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { clientOf } from '../../../test/clients/client-of.ts';
 import { errorOf } from '../../../test/error-of.ts';
+import { Gate } from '../../../test/gate.ts';
 import { postProtected } from '../../../test/oauth/protected-fetch.ts';
 import { audit, type AuditEntry } from '../../../test/servers/audit.ts';
 import { initializeParams, modern, rpc, toRequest } from '../../../test/clients/wire.ts';
-
-const opened: { disconnect(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((client) => client.disconnect()));
-});
 
 const reads: ToolMcpOptions = { annotations: { readOnlyHint: true } };
 
@@ -54,9 +51,7 @@ function createServer(config: Partial<MCPServerConfig> = {}): MCPServer {
 }
 
 function connect(server: MCPServer, protocol: 'legacy' | 'modern', more: Partial<MastraMCPServerDefinition> = {}) {
-  const definition = { server, protocol, ...more } as MastraMCPServerDefinition;
-  const client = new MCPClient({ id: crypto.randomUUID(), servers: { many: definition } });
-  opened.push(client);
+  const client = clientOf({ many: { server, protocol, ...more } as MastraMCPServerDefinition });
   const call = (name: string, args: Record<string, unknown>, options: object = {}) =>
     client.callTool({ serverName: 'many', name, args, ...options });
   const search = async (query: string): Promise<{ name: string; call: string }[]> => {
@@ -243,21 +238,18 @@ test('checks the scopes of the inner tool, in single calls and in batches', asyn
 });
 
 test('runs the call of a found tool as a task', async () => {
-  let open!: () => void;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const gate = new Gate();
   const slow = createTool({
     id: 'slow',
     description: 'Takes long',
     mcp: { ...reads, task: 'required' },
-    execute: async () => gate.then(() => 'done'),
+    execute: async () => gate.passed.then(() => 'done'),
   });
   const { client, call } = connect(createServer({ tools: { slow } }), 'modern');
   const args = { name: 'slow' };
   const handle = await client.tasks.start({ serverName: 'many', name: 'call_read_tool', args });
   expect(handle).toHaveProperty('taskId');
-  open();
+  gate.open();
   expect(textOf(await client.tasks.result(handle))).toBe('done');
   expect(textOf(await call('call_read_tool', args))).toBe('done');
 });

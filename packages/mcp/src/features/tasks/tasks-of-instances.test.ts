@@ -1,6 +1,7 @@
 import { createTool, type ToolContext, type ToolTaskOptions } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
+import { Gate } from '../../../test/gate.ts';
 import { TaskCaller, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { UnreliableStore } from '../../../test/stores/unreliable-store.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -295,13 +296,12 @@ describe('a task whose process died', () => {
     const taskId = await startTask(a);
     a.die();
     const { put } = b.store;
-    let open = (): void => {};
-    const gate = new Promise<void>((resolve) => (open = resolve));
+    const gate = new Gate();
     const taken = new Promise<void>((resolve) => {
       b.store.put = async (key, ...rest) => {
         if (key.startsWith('task/')) {
           resolve();
-          await gate;
+          await gate.passed;
         }
         return put(key, ...rest);
       };
@@ -309,7 +309,7 @@ describe('a task whose process died', () => {
     const taking = b.as().request('tasks/get', { taskId });
     await taken;
     await b.server.close({ grace: 0 });
-    open();
+    gate.open();
     await taking;
     await eventually(async () => {
       expect(await c.as().get(taskId)).toMatchObject({ status: 'working' });

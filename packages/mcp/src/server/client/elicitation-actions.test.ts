@@ -6,25 +6,20 @@ import { createFullServer } from '../../../test/servers/full-server.ts';
 import { readEvents } from '../../../test/clients/event-reader.ts';
 import { openSession, send } from '../../../test/clients/wire.ts';
 import { connectV1, type ClientAnswers } from '../../../test/clients/real-clients.ts';
-import type { MCPServer } from '../mcp-server.js';
 
 const question = {
   message: 'Your name?',
   requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] },
 };
 
-async function serve(): Promise<{
-  server: MCPServer;
-  url: string;
-  connect: (answers: ClientAnswers) => Promise<string | undefined>;
-}> {
+async function serve() {
   const server = createFullServer();
   afterTest(() => server.close({ grace: 100 }));
   const { url } = await server.listen();
   return {
     server,
     url,
-    connect: async (answers) => {
+    connect: async (answers: ClientAnswers): Promise<string | undefined> => {
       const transport = new HttpV1(new URL(url));
       const client = await connectV1(transport, answers);
       afterTest(() => client.close());

@@ -2,7 +2,8 @@ import type { Logger } from '@quiver/core';
 import { createJwtValidator, createStaticTokenValidator, type TokenValidationResult } from '@quiver/mcp/auth';
 import { describe, expect, it, vi } from 'vitest';
 import { toolOf } from '../../../test/servers/tool-of.ts';
-import { afterTest, serveHttp } from '../../../test/after-test.ts';
+import { afterTest } from '../../../test/after-test.ts';
+import { mountServer } from '../../../test/servers/mount-server.ts';
 import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { ListenOptions } from './listen.js';
@@ -196,11 +197,7 @@ describe('the other entrances', () => {
       validations.push(token ?? '');
       return token === 'ada' ? { valid: true, subject: token, requestContext: { tenant: 'acme' } } : { valid: false };
     };
-    const { origin } = await serveHttp((req, res) => {
-      const url = new URL(req.url ?? '', 'http://localhost');
-      void server.startHTTP({ url, httpPath: '/mcp', healthPath: '/health', req, res, authenticate });
-    });
-    const url = `${origin}/mcp`;
+    const url = await mountServer(server, { healthPath: '/health', authenticate });
     const [caller] = await callersOf(url, bearer('ada'));
     expect(caller).toMatchObject({ authInfo: { extra: { subject: 'ada' } }, entries: { tenant: 'acme' } });
     expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { afterTest, serveHttp } from '../../../test/after-test.ts';
+import { afterTest } from '../../../test/after-test.ts';
+import { mountServer } from '../../../test/servers/mount-server.ts';
 import { readEvents } from '../../../test/clients/event-reader.ts';
 import { exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { initializeParams, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
@@ -11,21 +12,13 @@ import type { HttpRequest } from './message.js';
 
 describe('the store', () => {
   const minute = 60_000;
-  const start = (): {
-    store: SessionStore;
-    create: (id: string) => Promise<HttpSession>;
-    pass: (milliseconds: number) => void;
-  } => {
+  const start = () => {
     let now = Date.now();
     const store = new SessionStore();
-    return {
-      store,
-      create: (id) => store.create({ principal: '', callerKey: undefined }, { idleTimeout: 30 * minute }, () => id),
-      pass: (milliseconds) => {
-        now += milliseconds;
-        store.sweep(now);
-      },
-    };
+    const create = (id: string): Promise<HttpSession> =>
+      store.create({ principal: '', callerKey: undefined }, { idleTimeout: 30 * minute }, () => id);
+    const pass = (milliseconds: number): void => store.sweep((now += milliseconds));
+    return { store, create, pass };
   };
 
   test('ends an idle session', async () => {
@@ -123,11 +116,9 @@ describe('over HTTP', () => {
 
   test('refuses a caller with too many sessions and serves other callers', async () => {
     const options = { maxSessions: 10, maxSessionsPerCaller: 2 };
-    const { origin } = await serveHttp((req, res) => {
-      Object.assign(req, { auth: { userId: req.headers['x-user'] } });
-      void server.startHTTP({ url: new URL('/mcp', 'http://localhost'), httpPath: '/mcp', req, res, options });
-    });
-    const url = `${origin}/mcp`;
+    const url = await mountServer(server, { options }, (req) =>
+      Object.assign(req, { auth: { userId: req.headers['x-user'] } }),
+    );
     const open = (user: string): ReturnType<typeof send> =>
       send(url, { headers: { 'x-user': user }, body: rpc('initialize', initializeParams) });
     const [first] = [await open('ada'), await open('ada')];
@@ -190,11 +181,9 @@ describe('over HTTP', () => {
       'Bearer t1': { token: 't1', clientId: 'app' },
       'Bearer t2': { token: 't2', clientId: 'app' },
     };
-    const { origin } = await serveHttp((req, res) => {
-      Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
-      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
-    });
-    const url = `${origin}/mcp`;
+    const url = await mountServer(server, {}, (req) =>
+      Object.assign(req, { auth: users[req.headers.authorization ?? ''] }),
+    );
     const status = (session: Record<string, string>, authorization?: string): Promise<number> =>
       ping(url, { ...session, ...(authorization !== undefined && { authorization }) });
     const ofUser = await openSession(url, { authorization: 'Bearer a1' });

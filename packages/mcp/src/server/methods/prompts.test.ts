@@ -1,5 +1,5 @@
-import { MCPClient } from '@quiver/mcp/client';
 import { afterAll, expect, test } from 'vitest';
+import { clientOf } from '../../../test/clients/client-of.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import type { Prompt, PromptMessage } from '../../prompt.js';
 import { MCPServer } from '../mcp-server.js';
@@ -46,12 +46,11 @@ test('sends version and media type of a prompt in _meta, in both eras', async ()
 });
 
 test('returns version and media type to MCPClient', async () => {
-  const mcp = new MCPClient({ servers: { it: { server } } });
+  const mcp = clientOf({ it: { server } });
   const listed = await mcp.prompts.list();
   expect(listed['it']).toMatchObject([{ version: 'v2', mimeType: 'text/markdown' }]);
   const { prompt: received } = await mcp.prompts.get({ serverName: 'it', name: 'review' });
   expect(received).toMatchObject({ name: 'review', version: 'v2', mimeType: 'text/markdown' });
-  await mcp.disconnect();
 });
 
 test('calls the callbacks of a class with their instance', async () => {
@@ -65,9 +64,8 @@ test('calls the callbacks of a class with their instance', async () => {
     }
   }
   const ofClass = new MCPServer({ name: 'Prompts', version: '1.0.0', tools: {}, prompts: new Prompts() });
-  const mcp = new MCPClient({ servers: { it: { server: ofClass } } });
+  const mcp = clientOf({ it: { server: ofClass } });
   expect(await mcp.prompts.get({ serverName: 'it', name: 'review' })).toMatchObject({
     messages: [{ content: { text: 'from the instance' } }],
   });
-  await mcp.disconnect();
 });

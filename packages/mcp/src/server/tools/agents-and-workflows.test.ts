@@ -115,20 +115,20 @@ describe('an agent', () => {
   });
 });
 
-describe('a workflow', () => {
-  const started: { inputData: unknown; requestContext: { get(key: string): unknown } }[] = [];
-  const createWorkflow = (result: unknown) => ({
-    id: 'etl',
-    description: 'Moves data.',
-    inputSchema: z.object({ rows: z.number() }),
-    createRun: async () => ({
-      start: async (options: (typeof started)[number]) => {
-        started.push(options);
-        return result;
-      },
-    }),
-  });
+const started: { inputData: unknown; requestContext: { get(key: string): unknown } }[] = [];
+const createWorkflow = (result: object) => ({
+  id: 'etl',
+  description: 'Moves data.',
+  inputSchema: z.object({ rows: z.number() }),
+  createRun: async () => ({
+    start: async (options: (typeof started)[number]) => {
+      started.push(options);
+      return { inputData: options.inputData, ...result };
+    },
+  }),
+});
 
+describe('a workflow', () => {
   test('becomes the tool run_<key> with its input schema, and runs', async () => {
     const running = serve({ workflows: { etl: createWorkflow({ status: 'success', result: { moved: 2 } }) } });
     expect(running.getToolInfo('run_etl')).toMatchObject({
@@ -137,8 +137,8 @@ describe('a workflow', () => {
       toolType: 'workflow',
     });
     const result = await call(running, 'run_etl', { rows: 2 }, 'legacy');
-    expect(JSON.parse(result.content[0].text)).toEqual({ status: 'success', result: { moved: 2 } });
-    expect(started.at(-1)).toMatchObject({ inputData: { rows: 2 } });
+    const output = { inputData: { rows: 2 }, status: 'success', result: { moved: 2 } };
+    expect(JSON.parse(result.content[0].text)).toEqual(output);
     expect(started.at(-1)?.requestContext.get('mcp.extra')).toMatchObject({ requestId: 1 });
   });
 
@@ -188,14 +188,6 @@ describe('a workflow', () => {
 });
 
 describe('tools() outside of a request', () => {
-  const createWorkflow = (result: unknown) => ({
-    description: 'Moves data.',
-    inputSchema: z.object({ rows: z.number() }),
-    createRun: async () => ({
-      start: async ({ inputData }: { inputData: unknown }) => ({ inputData, ...(result as object) }),
-    }),
-  });
-
   test('returns agents and workflows that can be called', async () => {
     const asked: Asked[] = [];
     const { ask_helper: ask, run_etl: run } = serve({

@@ -1,24 +1,20 @@
-import { createTool } from '@quiver/core/tools';
+import { createTool, type Tool } from '@quiver/core/tools';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { errorOf } from '../../../test/error-of.ts';
-import { afterTest, serveHttp } from '../../../test/after-test.ts';
+import { afterTest } from '../../../test/after-test.ts';
+import { mountServer } from '../../../test/servers/mount-server.ts';
 import { eventually } from '../../../test/eventually.ts';
+import { toolOf } from '../../../test/servers/tool-of.ts';
 import { postProtected } from '../../../test/oauth/protected-fetch.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { initializeParams, modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 
 const silent = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 
-function toolOf(id: string, scopes?: string[]): ReturnType<typeof createTool> {
-  return createTool({
-    id,
-    description: `Does ${id}`,
-    ...(scopes && { mcp: { scopes } }),
-    execute: async () => `${id} ran`,
-  });
-}
+const scopedTool = (id: string, scopes?: string[]): Tool =>
+  toolOf(id, { ...(scopes && { mcp: { scopes } }) }, async () => `${id} ran`);
 
 const scopedItems = {
   resources: {
@@ -46,7 +42,7 @@ function createCatalogServer(config: Partial<MCPServerConfig> = {}): MCPServer {
     name: 'Catalog',
     version: '1.0.0',
     logger: silent,
-    tools: { open: toolOf('open'), secret: toolOf('secret', ['admin']) },
+    tools: { open: scopedTool('open'), secret: scopedTool('secret', ['admin']) },
     ...scopedItems,
     ...config,
   });
@@ -54,13 +50,12 @@ function createCatalogServer(config: Partial<MCPServerConfig> = {}): MCPServer {
 
 /** Serves over HTTP. The token is a list of scopes, and the subject. */
 async function serve(server: MCPServer): Promise<string> {
-  const { origin } = await serveHttp((req, res) => {
+  const url = await mountServer(server, {}, (req) => {
     const scopes = req.headers.authorization?.replace('Bearer ', '').split(',');
     if (scopes) Object.assign(req, { auth: { scopes, extra: { subject: scopes.join(',') } } });
-    void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
   });
   afterTest(() => server.close({ grace: 100 }));
-  return `${origin}/mcp`;
+  return url;
 }
 
 const as = (scopes: string): { authorization: string } => ({ authorization: `Bearer ${scopes}` });
@@ -302,7 +297,7 @@ describe('lists', () => {
       ['open', 'secret'],
       ['open'],
     ]);
-    await server.toolActions.add({ more: toolOf('more', ['admin']), other: toolOf('other') });
+    await server.toolActions.add({ more: scopedTool('more', ['admin']), other: scopedTool('other') });
     expect([await names('user'), await names('admin')]).toEqual([
       ['open', 'other'],
       ['open', 'secret', 'more', 'other'],
@@ -327,7 +322,7 @@ const failing: [title: string, visible: () => unknown][] = [
 describe('visible', () => {
   test('receives the item and the caller', async () => {
     const visible = vi.fn<NonNullable<MCPServerConfig['visible']>>(() => true);
-    const server = createCatalogServer({ visible, tools: { open: toolOf('open', ['user']) } });
+    const server = createCatalogServer({ visible, tools: { open: scopedTool('open', ['user']) } });
     const url = await serve(server);
     await request(url, 'user', 'tools/list', {});
     const [item, caller] = visible.mock.lastCall ?? [];
@@ -370,7 +365,7 @@ test.each([
 
 test('a tool with scopes that are not a list is not served', () => {
   silent.warn.mockClear();
-  const server = createCatalogServer({ tools: { odd: toolOf('odd', 'admin' as never) } });
+  const server = createCatalogServer({ tools: { odd: scopedTool('odd', 'admin' as never) } });
   expect(server.getToolListInfo().tools).toEqual([]);
   expect(silent.warn.mock.calls[0]?.[0]).toContain("Tool 'odd' is not served: mcp.scopes must be an array");
 });
@@ -408,16 +403,16 @@ describe('notifications', () => {
   }
 
   test('of changed tools reach only callers who can see one of them', async () => {
-    const server = createCatalogServer({ tools: { open: toolOf('open') } });
+    const server = createCatalogServer({ tools: { open: scopedTool('open') } });
     const url = await serve(server);
     const [users, admins] = [await listen(url, 'user'), await listen(url, 'admin')];
     const heard = (): number[] => [...users, ...admins].map((reader) => messages(reader).length);
-    await server.toolActions.add({ hidden: toolOf('hidden', ['admin']) });
+    await server.toolActions.add({ hidden: scopedTool('hidden', ['admin']) });
     await eventually(() => expect(heard()).toEqual([0, 0, 1, 1]));
     await server.toolActions.remove(['hidden']);
     await eventually(() => expect(heard()).toEqual([0, 0, 2, 2]));
     // A tool that leaves the sight of a caller changes its list.
-    await server.toolActions.add({ open: toolOf('open', ['admin']) });
+    await server.toolActions.add({ open: scopedTool('open', ['admin']) });
     await eventually(() => expect(heard()).toEqual([1, 1, 3, 3]));
     await server.toolActions.notifyListChanged();
     await eventually(() => expect(heard()).toEqual([2, 2, 4, 4]));
@@ -464,7 +459,7 @@ test('every page of a list, every completion and every call agree, for any set o
   const server = createCatalogServer({
     pageSize: 3,
     visible: (item) => shown.has(item.name),
-    tools: Object.fromEntries(names.map((name) => [name, toolOf(name)])),
+    tools: Object.fromEntries(names.map((name) => [name, scopedTool(name)])),
     resources: {
       ...scopedItems.resources,
       listResources: async () => names.map((name) => ({ uri: `note://${name}`, name })),
