@@ -73,10 +73,11 @@ const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
 /** Serves the needs of one sign-in in turn: each finds the tokens of the one before. A request that began before a failure shares it. */
 function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
   const { signIn, mode, started } = replacement;
-  const { storage, key } = signIn.identity;
+  const { storage } = signIn.values;
+  const key = `${mode} ${signIn.values.keyOf('tokens')}`;
   const byKey = queues.get(storage) ?? new Map<string, ReplacementQueue>();
-  const queue = byKey.get(`${mode} ${key}`) ?? { last: Promise.resolve() };
-  queues.set(storage, byKey.set(`${mode} ${key}`, queue));
+  const queue = byKey.get(key) ?? { last: Promise.resolve() };
+  queues.set(storage, byKey.set(key, queue));
   const replaced = queue.last.then(async () => {
     const stored = await signIn.tokens();
     if (stored && suffices(stored, replacement)) return stored;

@@ -61,7 +61,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly clientMetadataUrl?: string;
   /** The token request of a client without users, for transports of the SDK. */
   readonly prepareTokenRequest?: (scope?: string) => Promise<URLSearchParams>;
-  readonly #values: StoredValues;
   readonly #signIn: SignIn;
 
   static {
@@ -78,11 +77,10 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     const { redirectUrl, clientMetadata, clientMetadataUrl, addClientAuthentication } = options;
     this.redirectUrl = redirectUrl;
     this.clientMetadata = clientMetadata;
-    this.#values = new StoredValues(storage, logger);
     // Present only when given: their presence disables the SDK's own behavior.
     if (addClientAuthentication) this.addClientAuthentication = addClientAuthentication;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = requireClientMetadataUrl(clientMetadataUrl);
-    this.#signIn = new SignIn({ ...options, isPageLeftToAuthenticate }, this, this.#values);
+    this.#signIn = new SignIn({ ...options, isPageLeftToAuthenticate }, this, new StoredValues(storage, logger));
     if (redirectUrl !== undefined) return;
     this.prepareTokenRequest = async (scope) => this.#signIn.tokenRequest(await this.discoveryState(), scope);
   }
@@ -103,12 +101,12 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   async saveCodeVerifier(codeVerifier: string): Promise<void> {
-    await this.#values.write('code_verifier', { codeVerifier });
+    await this.#signIn.values.write('code_verifier', { codeVerifier });
   }
 
   /** @throws `OAUTH_VERIFIER_MISSING` when no sign-in has begun */
   async codeVerifier(): Promise<string> {
-    const verifier = (await this.#values.read('code_verifier'))?.['codeVerifier'];
+    const verifier = (await this.#signIn.values.read('code_verifier'))?.['codeVerifier'];
     if (typeof verifier === 'string') return verifier;
     throw verifierMissing();
   }
@@ -123,25 +121,25 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
       // Its secret, key or JWT must not accompany a registration that another client has stored for another server.
       if (this.redirectUrl === undefined) return undefined;
     }
-    const stored = await this.#values.read('client_info', context?.issuer);
+    const stored = await this.#signIn.values.read('client_info', context?.issuer);
     return typeof stored?.['client_id'] === 'string' ? (stored as StoredOAuthClientInformation) : undefined;
   }
 
   /** Returns the first authorization server that the given registration was used at. */
   async #issuerOfGiven(issuer: string): Promise<string> {
-    const bound = (await this.#values.read('client_issuer'))?.['issuer'];
+    const bound = (await this.#signIn.values.read('client_issuer'))?.['issuer'];
     if (typeof bound === 'string') return bound;
-    await this.#values.write('client_issuer', { issuer });
+    await this.#signIn.values.write('client_issuer', { issuer });
     return issuer;
   }
 
   async saveClientInformation(information: StoredOAuthClientInformation, context?: Context): Promise<void> {
-    if (context) await this.#values.write('client_info', information, context.issuer);
-    await this.#values.write('client_info', information);
+    if (context) await this.#signIn.values.write('client_info', information, context.issuer);
+    await this.#signIn.values.write('client_info', information);
   }
 
   async tokens(context?: Context): Promise<KeptTokens | undefined> {
-    const stored = await this.#values.read('tokens');
+    const stored = await this.#signIn.values.read('tokens');
     if (typeof stored?.['access_token'] !== 'string' || typeof stored['token_type'] !== 'string') return undefined;
     const tokens = stored as unknown as KeptTokens;
     return context && (tokens.issuer ?? context.issuer) !== context.issuer ? undefined : tokens;
@@ -149,7 +147,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
   async saveTokens(tokens: KeptTokens): Promise<void> {
-    await this.#values.write('tokens', withExpiry(tokens, this.#signIn.now()));
+    await this.#signIn.values.write('tokens', withExpiry(tokens, this.#signIn.now()));
   }
 
   /** Whether there is an access token that has not expired. */

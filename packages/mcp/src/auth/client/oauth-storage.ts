@@ -88,7 +88,7 @@ export class StoredValues {
     }
   }
 
-  /** Runs without a lock if the storage cannot lock. */
+  /** Runs a function exclusively among all that share the storage; without a lock if the storage cannot lock. */
   async exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     if (!this.storage.exclusive) return run();
     let outcome: Promise<Result> | undefined;

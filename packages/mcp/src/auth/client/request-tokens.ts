@@ -150,7 +150,7 @@ export function refreshTokens(
   suffices: (stored: KeptTokens) => boolean,
 ): Promise<KeptTokens | undefined> {
   const { signIn, serverUrl } = target;
-  return signIn.exclusive(async () => {
+  return signIn.values.exclusive(async () => {
     for (let attempt = 0; ; attempt += 1) {
       const stored = await signIn.tokens();
       if (!stored || suffices(stored)) return stored;

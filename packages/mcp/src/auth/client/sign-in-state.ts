@@ -89,7 +89,7 @@ const signInLifetime = 10 * 60_000;
 const pagePause = 30_000;
 
 /** Stored values that an invalidation deletes. `all` includes every scope. */
-const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
+const namesByScope = {
   client: ['client_info'],
   verifier: ['code_verifier', 'state'],
   tokens: ['tokens'],
@@ -97,14 +97,14 @@ const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
   all: ['client_issuer', 'dpop_key'],
 };
 
-export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | 'all';
+export type CredentialScope = keyof typeof namesByScope;
 
 /** State of a client's sign-in at a server: pending page, discovery, key. The provider keeps tokens, registrations and the verifier. */
 export class SignIn {
   readonly policy: SignInPolicy;
   readonly provider: OAuthClientProvider;
+  readonly values: StoredValues;
   readonly now: () => number;
-  readonly #values: StoredValues;
   /** Issuer of the tokens, for providers that do not store it: no other server receives the refresh token. */
   #tokenIssuer: string | undefined;
   #dpopHandle: Promise<DPoPHandle> | undefined;
@@ -112,38 +112,27 @@ export class SignIn {
   constructor(policy: SignInPolicy, provider: OAuthClientProvider, values: StoredValues) {
     this.policy = policy;
     this.provider = provider;
+    this.values = values;
     this.now = policy.now ?? Date.now;
-    this.#values = values;
-  }
-
-  /** Identity of the tokens. Refreshes are shared among all sign-ins with the same one. */
-  get identity(): { readonly storage: OAuthStorage; readonly key: string } {
-    return { storage: this.#values.storage, key: this.#values.keyOf('tokens') };
   }
 
   /** Binds the sign-in to a server, so that its tokens are sent to no other. @throws `OAUTH_PROVIDER_SHARED` */
   bind(serverUrl: string | URL): void {
     const { href } = new URL(serverUrl);
-    const bound = this.#values.serverUrl ?? href;
+    const bound = this.values.serverUrl ?? href;
     if (bound !== href) {
       throw new QuiverError(
         'OAUTH_PROVIDER_SHARED',
         `One OAuth provider serves one MCP server, and this one serves ${withoutQuery(bound)}. Create another for ${withoutQuery(href)}; they may share a storage.`,
       );
     }
-    this.#values.serverUrl = href;
-  }
-
-  /** Binds the sign-in, unless a sign-in is pending that began before the server was known, as in the SDK. */
-  async bindForAnswer(serverUrl: string | URL): Promise<void> {
-    if (this.#values.serverUrl === undefined && (await this.pendingSignIn())) return;
-    this.bind(serverUrl);
+    this.values.serverUrl = href;
   }
 
   /** Returns the key of this client; for a token request, only if the discovered server and the client use DPoP. */
   async dpopHandle(discovered?: OAuthDiscoveryState): Promise<DPoPHandle | undefined> {
     if (discovered && !(this.policy.dpop && supportsDPoP(discovered))) return undefined;
-    this.#dpopHandle ??= openDPoPHandle(this.#values).catch((error: unknown) => {
+    this.#dpopHandle ??= openDPoPHandle(this.values).catch((error: unknown) => {
       this.#dpopHandle = undefined;
       throw error;
     });
@@ -156,7 +145,7 @@ export class SignIn {
     const state = await stateGenerator();
     const now = this.now();
     const pending: PendingSignIn = { ...page, state, expires_at: now + signInLifetime, shown_at: now };
-    await this.#values.write('state', pending);
+    await this.values.write('state', pending);
     return state;
   }
 
@@ -168,7 +157,7 @@ export class SignIn {
    */
   async redeemState(received: string | undefined): Promise<PendingSignIn> {
     const pending = await this.pendingSignIn();
-    await this.#values.write('state', undefined);
+    await this.values.write('state', undefined);
     if (received && pending?.state === received) return pending;
     await this.invalidate('verifier');
     throw new QuiverError(
@@ -179,7 +168,7 @@ export class SignIn {
 
   async pendingSignIn(): Promise<PendingSignIn | undefined> {
     // Safe: only `begin()` writes it, and a damaged one matches no response.
-    const stored = (await this.#values.read('state')) as PendingSignIn | undefined;
+    const stored = (await this.values.read('state')) as PendingSignIn | undefined;
     return stored && stored.expires_at > this.now() ? stored : undefined;
   }
 
@@ -198,7 +187,7 @@ export class SignIn {
       await onRedirectToAuthorization(page);
     } catch (error) {
       // Frameworks redirect by an error, so that a response may still arrive.
-      await this.#values.write('state', { ...(await this.pendingSignIn()), shown_at: 0 });
+      await this.values.write('state', { ...(await this.pendingSignIn()), shown_at: 0 });
       throw new QuiverError(
         'OAUTH_SIGN_IN_FAILED',
         `The callback \`onRedirectToAuthorization\` failed to show the sign-in page of ${page.origin} (${reasonOf(error)}). Correct it, then sign in again.`,
@@ -255,11 +244,11 @@ export class SignIn {
   async saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
     const { authorizationServerMetadata: metadata } = state;
     if (metadata) requireUsableServer(metadata, this.policy.redirectUrl !== undefined);
-    await this.#values.write('discovery', state);
+    await this.values.write('discovery', state);
   }
 
   async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
-    const stored = await this.#values.read('discovery');
+    const stored = await this.values.read('discovery');
     return typeof stored?.['authorizationServerUrl'] === 'string'
       ? (stored as unknown as OAuthDiscoveryState)
       : undefined;
@@ -267,15 +256,10 @@ export class SignIn {
 
   async deleteValues(scope: CredentialScope): Promise<void> {
     const found = scope === 'all' || scope === 'client' ? await this.discoveryState() : undefined;
-    if (found) await this.#values.write('client_info', undefined, issuerOf(found));
+    if (found) await this.values.write('client_info', undefined, issuerOf(found));
     const names = scope === 'all' ? Object.values(namesByScope).flat() : namesByScope[scope];
-    for (const name of names) await this.#values.write(name, undefined);
+    for (const name of names) await this.values.write(name, undefined);
     if (scope === 'all') this.#dpopHandle = undefined;
-  }
-
-  /** Runs a function exclusively among all that share the storage, if the storage supports it. */
-  exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
-    return this.#values.exclusive(run);
   }
 }
 

@@ -200,7 +200,8 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
   const signIn = adoptProvider(options.provider);
   const { provider, policy } = signIn;
   const serverUrl = new URL(options.serverUrl);
-  await signIn.bindForAnswer(serverUrl);
+  // As in the SDK, a sign-in may have begun before the server was known.
+  if (signIn.values.serverUrl !== undefined || !(await signIn.pendingSignIn())) signIn.bind(serverUrl);
   const pending = await signIn.redeemState(state);
   try {
     const codeVerifier = await provider.codeVerifier();

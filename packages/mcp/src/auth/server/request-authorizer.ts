@@ -71,7 +71,8 @@ export function createAuthorizer(options: AuthorizerOptions): RequestAuthorizer 
   const verified = new VerifiedTokens(oauth.cacheTtl ?? defaultCacheTtl);
   const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
   const { scopesSupported = named } = oauth;
-  const metadata = isResource(oauth) ? generateProtectedResourceMetadata({ ...oauth, scopesSupported }) : undefined;
+  // The cast: options with a resource have been checked.
+  const metadata = resource && generateProtectedResourceMetadata({ ...(oauth as OAuthServerOptions), scopesSupported });
   const resourceMetadataUrl = resource && metadataUrlOf(resource);
   const resourcePath = resource ? new URL(resource).pathname : '/';
   const protectedPaths = resourcePath === '/' ? [mcpPath] : [mcpPath, resourcePath];
@@ -176,10 +177,6 @@ export function createAuthorizer(options: AuthorizerOptions): RequestAuthorizer 
     const toolAccess = callScopes.size === 0 ? undefined : checkTool;
     return { kind: 'authorized', authInfo: copyOf(authInfo), validation, headers: cors(origin), toolAccess };
   };
-}
-
-function isResource(oauth: Partial<OAuthServerOptions>): oauth is OAuthServerOptions {
-  return oauth.resource !== undefined;
 }
 
 interface Rejection {

@@ -106,8 +106,7 @@ export class ToolSearch implements Feature {
     const matches = await this.#indexFor(request).search(query, { maxResults, isVisible, ...(signal && { signal }) });
     const tools = matches.map(({ name }) => {
       const { listed } = this.#tools.find(request, name) as RegisteredTool;
-      const { annotations } = listed;
-      return describeFound(listed, listed.inputSchema, { mcp: { ...(annotations && { annotations }) } });
+      return describeFound(listed, listed.inputSchema, { mcp: listed });
     });
     return describeResults(tools);
   }
@@ -146,9 +145,7 @@ function readCall({ params }: JsonRpcRequest): ResolvedCall | undefined {
     call && {
       ...call,
       requireTool: (found) => {
-        const { annotations } = found?.listed ?? {};
-        const isCallable = found !== undefined && !isSearchTool(call.name);
-        requireFound(isCallable ? { mcp: { ...(annotations && { annotations }) } } : undefined, call.name, calledBy);
+        requireFound(found && !isSearchTool(call.name) ? { mcp: found.listed } : undefined, call.name, calledBy);
         // The cast: the check has found it.
         return found as RegisteredTool;
       },

@@ -1,4 +1,4 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { toErrorMessage } from '@quiver/core';
 import { objectOf, stringList, wholeNumber, type OptionCheck } from '@quiver/core/internal';
 import { Result } from '../../content.js';
 import { TASKS_EXTENSION } from '../../protocol/constants.js';
@@ -33,20 +33,12 @@ export const checkTasks: OptionCheck = objectOf<TasksOptions>({
 export class TasksFeature extends Tasks implements Feature, CallExtension {
   readonly call: CallExtension = this;
   readonly methods: NonNullable<Feature['methods']> = createTaskMethods(this);
-  readonly #tools: ServerState['tools'];
-  readonly #logger: Logger;
+  readonly #server: ServerState;
   readonly #options = new WeakMap<RegisteredTool, TaskOptions>();
 
-  constructor(server: ServerState, options: TasksOptions | undefined) {
-    const { instance, tools, logger } = server;
-    super({
-      ...options,
-      instance,
-      resumes: (name) => this.#resumes(name),
-      resume: (call) => toRequest(server, call),
-    });
-    this.#tools = tools;
-    this.#logger = logger;
+  constructor(server: ServerState, options: TasksOptions = {}) {
+    super(server.instance, options);
+    this.#server = server;
   }
 
   register(registered: RegisteredTool): boolean {
@@ -56,7 +48,7 @@ export class TasksFeature extends Tasks implements Feature, CallExtension {
       if (options) this.#options.set(registered, options);
       return options !== undefined;
     } catch (error) {
-      this.#logger.warn(`Calls of tool '${name}' never become tasks: ${toErrorMessage(error)}`);
+      this.#server.logger.warn(`Calls of tool '${name}' never become tasks: ${toErrorMessage(error)}`);
       return false;
     }
   }
@@ -75,8 +67,9 @@ export class TasksFeature extends Tasks implements Feature, CallExtension {
 
   /** Tasks are declared to callers who see a tool whose calls become tasks. */
   extensionFor(request: ServerRequest): string | undefined {
-    const tools = this.#tools.all(request).filter((tool) => this.#optionsOf(tool));
-    return tools.some(({ name }) => this.#tools.find(request, name)) ? TASKS_EXTENSION : undefined;
+    const { tools } = this.#server;
+    const found = tools.all(request).filter((tool) => this.#optionsOf(tool));
+    return found.some(({ name }) => tools.find(request, name)) ? TASKS_EXTENSION : undefined;
   }
 
   async #accept(request: ServerRequest, ids: string[]): Promise<AcceptedFilter | undefined> {
@@ -114,18 +107,19 @@ export class TasksFeature extends Tasks implements Feature, CallExtension {
     return this.#options.get(registered) ?? (registered.continuesItself ? optionsOfContinuing : undefined);
   }
 
-  #resumes(name: string | undefined): boolean {
-    const tools = name === undefined ? [...this.#tools.values()] : [this.#tools.get(name)];
-    return tools.some((tool) => tool && this.#options.get(tool)?.resume);
+  protected override resumes(name?: string): boolean {
+    const { tools } = this.#server;
+    const named = name === undefined ? [...tools.values()] : [tools.get(name)];
+    return named.some((tool) => tool && this.#options.get(tool)?.resume);
   }
-}
 
-/** Prepares the call of a task to run again, without the client that sent it. */
-function toRequest(server: ServerState, { requestId, params, authInfo, requestContext }: StoredCall): ModernRequest {
-  const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;
-  const request = new ModernRequest(server, message, new Caller({ authInfo }), { send: () => false });
-  for (const [key, value] of Object.entries(requestContext)) request.requestContext.set(key, value);
-  return request;
+  /** Prepares the call of a task to run again, without the client that sent it. */
+  protected override toRequest({ requestId, params, authInfo, requestContext }: StoredCall): ModernRequest {
+    const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;
+    const request = new ModernRequest(this.#server, message, new Caller({ authInfo }), { send: () => false });
+    for (const [key, value] of Object.entries(requestContext)) request.requestContext.set(key, value);
+    return request;
+  }
 }
 
 /** Returns what makes a call a task when it takes long. */

@@ -28,13 +28,6 @@ export interface TasksOptions extends TaskLimits {
   callerData?: readonly string[];
 }
 
-export interface TasksConfig extends TasksOptions {
-  readonly instance: Instance;
-  /** Returns whether calls of a tool may run again in this process; without a name, whether those of any tool. */
-  readonly resumes: (toolName?: string) => boolean;
-  readonly resume: (call: StoredCall) => ModernRequest;
-}
-
 export interface TaskStart {
   readonly options: TaskOptions;
   readonly host: ModernRequest;
@@ -52,9 +45,10 @@ const maxUnread = 1000;
 const inboxKind = 'task';
 
 /** Tasks of a server: those that this process runs, and those of other instances in the shared store. */
-export class Tasks {
+export abstract class Tasks {
   readonly callerData: readonly string[];
-  readonly #config: TasksConfig;
+  readonly #instance: Instance;
+  readonly #maxResultLength: number;
   readonly #running = new Map<string, { task: RunningTask; host: ModernRequest }>();
   /** Tools of ended tasks whose end no client has read, by task, where no other instance could answer. */
   readonly #unread = new Map<string, string | undefined>();
@@ -62,19 +56,24 @@ export class Tasks {
   readonly #stored: TaskStorage;
   readonly #resumable: ResumableRuns;
 
-  constructor(config: TasksConfig) {
-    this.#config = config;
-    this.#kept = new KeptTasks(config);
-    this.#stored = new TaskStorage(config.instance, this.#kept);
-    this.callerData = config.callerData ?? [];
+  constructor(instance: Instance, options: TasksOptions) {
+    this.#instance = instance;
+    this.#maxResultLength = options.maxResultLength ?? DEFAULT_MAX_TASK_RESULT;
+    this.#kept = new KeptTasks(options);
+    this.#stored = new TaskStorage(instance, this.#kept);
+    this.callerData = options.callerData ?? [];
     this.#resumable = new ResumableRuns({
-      instance: config.instance,
-      hasTools: () => config.resumes(),
+      instance,
+      hasTools: () => this.resumes(),
       recover: (id) => this.#recoverById(id),
     });
-    config.instance.onStart(() => this.#resumable.watch());
-    config.instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
+    instance.onStart(() => this.#resumable.watch());
+    instance.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
+
+  /** Returns whether calls of a tool may run again in this process; without a name, whether those of any tool. */
+  protected abstract resumes(toolName?: string): boolean;
+  protected abstract toRequest(call: StoredCall): ModernRequest;
 
   get runs(): number {
     return this.#running.size;
@@ -82,8 +81,7 @@ export class Tasks {
 
   /** Continues tasks whose process has died, also when no request asks for them. */
   onListen(): void {
-    const { instance } = this.#config;
-    if (this.#config.resumes()) void instance.start().catch(instance.warn);
+    if (this.resumes()) void this.#instance.start().catch(this.#instance.warn);
   }
 
   hasRoom(principal: string): boolean {
@@ -116,7 +114,7 @@ export class Tasks {
     run: Promise<string>,
   ): Promise<TaskRecord> {
     const createdAt = new Date().toISOString();
-    const { instance } = this.#config;
+    const instance = this.#instance;
     try {
       await instance.start();
       const record: TaskRecord = {
@@ -190,7 +188,7 @@ export class Tasks {
       reading = reading
         .then(report)
         .catch((error: unknown) =>
-          this.#config.instance.logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error),
+          this.#instance.logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error),
         );
     };
     const stop = await this.#stored.watch(id, onChange);
@@ -200,8 +198,7 @@ export class Tasks {
 
   /** Whether clients still poll tasks that only this process can answer for. */
   get isAwaited(): boolean {
-    const { isShared } = this.#config.instance;
-    return !isShared && (this.#unread.size > 0 || this.#running.size > 0);
+    return !this.#instance.isShared && (this.#unread.size > 0 || this.#running.size > 0);
   }
 
   /**
@@ -213,7 +210,7 @@ export class Tasks {
     await untilEmpty(this.#running, graceMilliseconds);
     if (this.#unread.size > 0) {
       const tools = [...new Set(this.#unread.values())].join(', ');
-      this.#config.instance.logger.warn(
+      this.#instance.logger.warn(
         `The server ends, and the results of ${this.#unread.size} tasks were not read by their clients. Tools: ${tools}.`,
       );
     }
@@ -223,20 +220,20 @@ export class Tasks {
     };
     const releasing = Promise.all([...this.#running.values()].map(release));
     await withinTime(releasing, STORE_TIMEOUT, storeTimeout).catch((error: unknown) => {
-      this.#config.instance.logger.warn(`Tasks were not released: ${toErrorMessage(error)}`, error);
+      this.#instance.logger.warn(`Tasks were not released: ${toErrorMessage(error)}`, error);
       for (const { host } of this.#running.values()) host.stop(new DOMException(reason, 'AbortError'));
     });
   }
 
   /** Ends the tasks of a client over stdio that has disconnected. With a shared store another process can continue them. */
   onDisconnect(): void {
-    if (this.#config.instance.isShared) return;
+    if (this.#instance.isShared) return;
     for (const { task, host } of this.#running.values())
       if (host.caller.transport === 'stdio') void task.release('The client disconnected while the task was running.');
   }
 
   #createRun(options: Omit<RunningTaskOptions, 'storage' | 'logger'>): RunningTask {
-    return new RunningTask({ ...options, storage: this.#stored, logger: this.#config.instance.logger });
+    return new RunningTask({ ...options, storage: this.#stored, logger: this.#instance.logger });
   }
 
   #track(task: RunningTask, host: ModernRequest, run: Promise<string>, isResumable: boolean): void {
@@ -248,24 +245,24 @@ export class Tasks {
       .then(
         (result) => this.#toEnd(task.id, result),
         (error: unknown): TaskEnd => {
-          const { code, message, data } = toProtocolError(this.#config.instance.logger, error);
+          const { code, message, data } = toProtocolError(this.#instance.logger, error);
           return { status: 'failed', error: { code, message, ...(data !== undefined && { data }) } };
         },
       )
       .then((end) => task.end(host.isDiscarded ? { status: 'cancelled' } : end))
       .then((hasEndedNow) => (hasEndedNow && isResumable ? this.#resumable.delete(task.id) : undefined))
       .finally(() => {
-        const isGone = host.isDiscarded || host.caller.transport === 'stdio' || this.#config.instance.isShared;
+        const isGone = host.isDiscarded || host.caller.transport === 'stdio' || this.#instance.isShared;
         if (!isGone) setRecent(this.#unread, task.id, host.name, maxUnread);
         if (this.#running.get(task.id)?.task === task) this.#running.delete(task.id);
       });
   }
 
   #toEnd(id: string, result: string): TaskEnd {
-    const { maxResultLength = DEFAULT_MAX_TASK_RESULT, instance } = this.#config;
+    const maxResultLength = this.#maxResultLength;
     const fail = (code: string, reason: string): TaskEnd => {
       const message = `The result of the task has ${result.length} characters; ${reason}`;
-      instance.logger.warn(`${code}: ${message}`);
+      this.#instance.logger.warn(`${code}: ${message}`);
       return { status: 'failed', error: { code: errorCodes.internal, message, data: { code } } };
     };
     if (result.length > maxResultLength)
@@ -284,7 +281,7 @@ export class Tasks {
   }
 
   async #recover(record: TaskRecord): Promise<TaskRecord | undefined> {
-    const { instance } = this.#config;
+    const instance = this.#instance;
     const { taskId, instance: runner } = record;
     if (hasEnded(record) || (await instance.isAlive(runner))) return record;
     await instance.start();
@@ -303,7 +300,7 @@ export class Tasks {
   }
 
   #resume({ taskId: id, ttlMs, run }: TaskRecord, call: StoredCall): void {
-    const host = this.#config.resume(call);
+    const host = this.toRequest(call);
     this.#kept.add(id, host.caller.principal ?? '', ttlMs);
     const task = this.#createRun({ id, host, ttlMs, requestCount: 0, run });
     this.#track(task, host, host.repeat(task), true);
@@ -313,13 +310,13 @@ export class Tasks {
   async #recoverById(id: string): Promise<{ hasEnded: boolean }> {
     const record = (await this.#stored.read(id))?.record;
     if (!record || hasEnded(record)) return { hasEnded: true };
-    if (this.#config.resumes(String(record.call?.params['name']))) await this.#recover(record);
+    if (this.resumes(String(record.call?.params['name']))) await this.#recover(record);
     return { hasEnded: false };
   }
 
   /** Lets the run of a task notice a change: in this process at once, in another one soon. */
   async #notify({ taskId, instance: runner }: TaskRecord): Promise<void> {
-    const { instance } = this.#config;
+    const instance = this.#instance;
     const running = this.#running.get(taskId);
     if (running) return running.task.check();
     // The change is stored; without the message the run notices it later.
