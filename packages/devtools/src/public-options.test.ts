@@ -1,4 +1,3 @@
-import { isQuiverError } from '@quiver/core';
 import { createLexicalEmbedder } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { describe, expect, it } from 'vitest';
@@ -47,8 +46,11 @@ describe('options of the public functions', () => {
     expect({ missing, removed }).toEqual({ missing: [], removed: [] });
   });
 
-  it.each(Object.entries(calls))('of %s are rejected if they are unknown', async (_name, call) => {
+  it.each(Object.entries(calls))('of %s are rejected if they are unknown', async (name, call) => {
     const error: unknown = await (async () => call())().catch((thrown: unknown) => thrown);
-    expect(isQuiverError(error) && error.message).toMatch(/ has no option 'unknownOption'\. Its options are: \w+/);
+    expect(error).toMatchObject({ code: 'OPTIONS_INVALID' });
+    expect((error as Error).message).toMatch(
+      new RegExp(`^${name} has no option 'unknownOption'\\. Its options are: \\w+`),
+    );
   });
 });

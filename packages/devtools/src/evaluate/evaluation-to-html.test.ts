@@ -71,15 +71,6 @@ describe('evaluationToHtml', () => {
     expect(page).toContain('identical to &lt;/style&gt;');
   });
 
-  it('rejects unknown options', () => {
-    expect(() => evaluationToHtml(evaluation, { heading: 'Guides' } as never)).toThrow(
-      expect.objectContaining({
-        code: 'OPTIONS_INVALID',
-        message: "evaluationToHtml has no option 'heading'. Its options are: title.",
-      }),
-    );
-  });
-
   it('limits the questions and reports it', () => {
     const one = report('keyword', [0, ...Array<number>(501).fill(1)]);
     const page = evaluationToHtml({ ...evaluation, cases: 502, configurations: [one], comparisons: [] });

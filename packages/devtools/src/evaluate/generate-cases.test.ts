@@ -172,10 +172,6 @@ describe('generateCases', () => {
     await expect(generateCases({ documents: [MDocument.fromText('short')], model })).rejects.toMatchObject(code);
     for (const options of [{ count: 0 }, { maxPassages: 1.5 }, { concurrency: Number.NaN }])
       await expect(generateCases({ documents, model, ...options })).rejects.toMatchObject(code);
-    await expect(generateCases({ documents, model, total: 5 } as GenerateCasesOptions)).rejects.toMatchObject({
-      ...code,
-      message: expect.stringMatching(/^generateCases has no option 'total'\. Its options are: documents, model, /),
-    });
     await expect(generateCases({ model } as never)).rejects.toMatchObject({
       ...code,
       message: "generateCases: 'documents' must be a list or another iterable, not undefined.",

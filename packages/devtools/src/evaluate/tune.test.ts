@@ -134,12 +134,7 @@ describe('tune', () => {
       { grid: { chunkSize: [60], modes: ['keyword'] } },
       { grid: { chunkSize: [60], mode: 'keyword' } },
     ])
-      await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
-        code: 'OPTIONS_INVALID',
-      });
-    await expect(run({ chunkSizes: [60] } as never)).rejects.toThrow(
-      /^tune has no option 'chunkSizes'\. Its options are: /,
-    );
+      await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' });
     await expect(run({ grid: { chunkSize: [60], modes: ['keyword'] } as never })).rejects.toThrow(
       "tune has no option 'grid.modes'. Did you mean 'grid.mode'? The options of 'grid' are: chunkSize, mode, fusion, topK.",
     );

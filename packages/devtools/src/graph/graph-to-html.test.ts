@@ -6,7 +6,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { graphToHtml } from './graph-to-html.js';
-import type { GraphView, GraphViewEdge } from './graph-view.js';
+import type { GraphView, GraphViewEdge, GraphViewNode } from './graph-view.js';
 import { pageScript } from './page-script.js';
 
 const executablePath = readTestVariable('QUIVER_CHROMIUM');
@@ -19,6 +19,8 @@ const edge = (from: string, to: string, kind: string, reason: string, weight: nu
   weight,
 });
 
+const node = (id: string, title: string, source: string, text: string): GraphViewNode => ({ id, title, source, text });
+
 const toEngine = edge('lovelace', 'engine', 'phrase', '“analytical engine”', 1.1);
 const toJacquard = edge('engine', 'jacquard', 'phrase', '“punched cards”', 0.9);
 const toMenabrea = edge('notes', 'menabrea', 'link', 'notes.md links to menabrea.md', 1);
@@ -27,62 +29,15 @@ const toMenabrea = edge('notes', 'menabrea', 'link', 'notes.md links to menabrea
 const computing: GraphView = {
   query: 'Which machine gave the programs of Ada Lovelace their cards?',
   nodes: [
-    {
-      id: 'lovelace',
-      title: 'Ada Lovelace',
-      source: 'people/lovelace.md',
-      seedScore: 0.82,
-      text: 'Ada Lovelace wrote what is held to be the first program, for the analytical engine of Charles Babbage.',
-    },
-    {
-      id: 'notes',
-      title: 'Notes of the translator',
-      source: 'works/notes.md',
-      seedScore: 0.55,
-      text: 'The notes of Ada Lovelace are longer than the article that she translated.',
-    },
-    {
-      id: 'engine',
-      title: 'The analytical engine',
-      source: 'machines/engine.md',
-      text: 'The analytical engine was to read its program from punched cards. It was never built as a whole.',
-    },
-    {
-      id: 'jacquard',
-      title: 'Jacquard loom',
-      source: 'machines/loom.md',
-      text: 'The Jacquard loom weaves patterns that are stored on punched cards.',
-    },
-    {
-      id: 'menabrea',
-      title: 'Luigi Menabrea',
-      source: 'people/menabrea.md',
-      text: 'Menabrea described the engine after the lectures of Turin.',
-    },
-    {
-      id: 'babbage',
-      title: 'Charles Babbage',
-      source: 'people/babbage.md',
-      text: 'Charles Babbage designed two engines.',
-    },
-    {
-      id: 'difference',
-      title: 'Difference engine no. 2',
-      source: 'machines/difference.md',
-      text: 'It computes tables of polynomials by differences.',
-    },
-    {
-      id: 'hollerith',
-      title: 'Herman Hollerith',
-      source: 'people/hollerith.md',
-      text: 'Hollerith counted a census with punched cards.',
-    },
-    {
-      id: 'turin',
-      title: 'Lectures of Turin',
-      source: 'works/turin.md',
-      text: 'In 1840 Babbage explained his engine in Turin.',
-    },
+    { ...node('lovelace', 'Ada Lovelace', 'people/lovelace.md', 'She wrote the first program.'), seedScore: 0.82 },
+    { ...node('notes', 'Notes of the translator', 'works/notes.md', 'They are long.'), seedScore: 0.55 },
+    node('engine', 'The analytical engine', 'machines/engine.md', 'It was to read punched cards.'),
+    node('jacquard', 'Jacquard loom', 'machines/loom.md', 'It weaves patterns of punched cards.'),
+    node('menabrea', 'Luigi Menabrea', 'people/menabrea.md', 'Menabrea described the engine.'),
+    node('babbage', 'Charles Babbage', 'people/babbage.md', 'He designed two engines.'),
+    node('difference', 'Difference engine no. 2', 'machines/difference.md', 'It computes tables.'),
+    node('hollerith', 'Herman Hollerith', 'people/hollerith.md', 'He counted a census with punched cards.'),
+    node('turin', 'Lectures of Turin', 'works/turin.md', 'Babbage explained his engine in 1840.'),
   ],
   edges: [
     toEngine,
@@ -286,7 +241,7 @@ describe.skipIf(executablePath === undefined)('the page in Chromium', () => {
   it('is a readable list where scripts do not run', async () => {
     const { page } = await open(computing, { javaScriptEnabled: false });
     await page.locator('#found summary').last().click();
-    expect(await page.getByText('Menabrea described the engine after the lectures of Turin.').isVisible()).toBe(true);
+    expect(await page.getByText('Menabrea described the engine.').isVisible()).toBe(true);
     expect(await page.locator('.stage').isVisible()).toBe(false);
   });
 

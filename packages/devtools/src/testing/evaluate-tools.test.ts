@@ -49,27 +49,22 @@ const prompts = ({ prompt }: { prompt: readonly { role: string; content: unknown
   const user = prompt.find(({ role }) => role === 'user')?.content as { text: string }[];
   return [user[0]?.text ?? '', prompt.filter(({ role }) => role === 'tool').length];
 };
-const flatUsage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+/** What a model of AI SDK 6 and 7 answers; AI SDK 5 has flat reasons and numbers. */
+const generate = async (options: never) => {
+  const { content, isCall } = decide(...prompts(options));
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+  return { content, finishReason: { unified: isCall ? 'tool-calls' : 'stop' }, usage, warnings: [] };
+};
 const models = {
   v5: new MockLanguageModelV2({
-    doGenerate: (async (options: never) => {
-      const { content, isCall } = decide(...prompts(options));
-      return { content, finishReason: isCall ? 'tool-calls' : 'stop', usage: flatUsage, warnings: [] };
-    }) as never,
+    doGenerate: async (options) => {
+      const { finishReason, ...answer } = await generate(options as never);
+      const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+      return { ...answer, finishReason: finishReason.unified, usage } as never;
+    },
   }),
-  v6: new MockLanguageModelV3({
-    doGenerate: (async (options: never) => {
-      const { content, isCall } = decide(...prompts(options));
-      return { content, finishReason: { unified: isCall ? 'tool-calls' : 'stop' }, usage, warnings: [] };
-    }) as never,
-  }),
-  v7: new MockLanguageModelV4({
-    doGenerate: (async (options: never) => {
-      const { content, isCall } = decide(...prompts(options));
-      return { content, finishReason: { unified: isCall ? 'tool-calls' : 'stop' }, usage, warnings: [] };
-    }) as never,
-  }),
+  v6: new MockLanguageModelV3({ doGenerate: generate as never }),
+  v7: new MockLanguageModelV4({ doGenerate: generate as never }),
 };
 const model = models.v7;
 
@@ -126,11 +121,11 @@ describe('evaluateTools', () => {
     const progress: unknown[] = [];
     let turn = 0;
     const alternating = new MockLanguageModelV4({
-      doGenerate: (async () => {
+      doGenerate: () => {
         turn += 1;
-        const { content } = decide(turn % 2 === 0 ? 'read a' : 'list a', 0);
-        return { content, finishReason: { unified: 'tool-calls' }, usage, warnings: [] };
-      }) as never,
+        const text = turn % 2 === 0 ? 'read a' : 'list a';
+        return generate({ prompt: [{ role: 'user', content: [{ text }] }] } as never) as never;
+      },
     });
     const { cases, passed } = await evaluateTools({
       ...(await optionsOf([{ prompt: 'Read a', expect: { tool: 'files_read' } }])),

@@ -14,7 +14,7 @@ import { expectError } from '../../../../scripts/test-error.ts';
 import type { SkippedPage } from './load-page.js';
 import { loadPages, type LoadPagesOptions, type PageProgress } from './load-pages.js';
 import { readPageState, writePageState, type PageState } from './page-state.js';
-import { readSitemap, type ReadSitemapOptions } from './sitemap.js';
+import { readSitemap } from './sitemap.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -471,15 +471,6 @@ describe('loadPages', () => {
     await expectError(load([], options), 'OPTIONS_INVALID');
   });
 
-  test('rejects unknown options with the nearest name', async () => {
-    const { url } = await startSite({ '/a': article('A') });
-    await expectError(
-      load([`${url}/a`], { robotsTxt: true } as LoadPagesOptions),
-      'OPTIONS_INVALID',
-      /^loadPages has no option 'robotsTxt'\. Did you mean 'robots'\? Its options are: /,
-    );
-  });
-
   test.each([
     ['https://example.com/', "'https://example.com/'"],
     [undefined, 'undefined'],
@@ -549,15 +540,6 @@ describe('readSitemap', () => {
     });
     expect(await collect(`${url}/sitemap.xml`)).toEqual([target.replace('sitemap.xml', 'a')]);
     await expectError(collect(`${other.url}/sitemap.xml`), 'SITEMAP_INVALID', 'no URLs of 127.0.0.1');
-  });
-
-  test('rejects unknown options', async () => {
-    const { url } = await startSite({ '/list.txt': (_request, response) => response.end('') });
-    await expectError(
-      collect(`${url}/list.txt`, { limit: 10 } as ReadSitemapOptions),
-      'OPTIONS_INVALID',
-      /^readSitemap has no option 'limit'\..* Its options are: maxUrls, /,
-    );
   });
 
   test('rejects deep nesting at once', async () => {
