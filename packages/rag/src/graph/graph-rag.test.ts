@@ -178,83 +178,44 @@ describe('GraphRAG', () => {
     expect(graph.query({ query: vectorOf(0) })).toEqual([]);
   });
 
-  it.each<[string, string, (graph: GraphRAG) => unknown]>([
-    ['a node without embedding', 'Node must have an embedding', (graph) => graph.addNode({ id: 'x', content: 'x' })],
+  const edgeToNowhere = { source: '0', target: 'x', weight: 1, type: 't' };
+  const weightless = { source: '0', target: '1', weight: 0, type: 't' };
+  const withNode = (graph: GraphRAG, node: unknown): ReturnType<GraphRAG['serialize']> => {
+    const { nodes, ...rest } = graph.serialize();
+    return { ...rest, nodes: [...nodes, node as never] };
+  };
+
+  it.each<[string, (graph: GraphRAG) => unknown]>([
+    ['Node must have an embedding', (graph) => graph.addNode({ id: 'x', content: 'x' })],
+    ['Embedding dimension must be 3', (graph) => graph.addNode({ id: 'x', content: 'x', embedding: [1] })],
+    ['Both source and target nodes must exist', (graph) => graph.addEdge(edgeToNowhere)],
+    ['must be positive', (graph) => graph.addEdge(weightless)],
+    ['Chunks and embeddings arrays must not be empty', (graph) => graph.createGraph([], [])],
+    ['Chunks and embeddings must have the same length', (graph) => graph.createGraph(chunks, embeddings.slice(1))],
+    ['Query embedding must have dimension 3', (graph) => graph.query({ query: [1] })],
+    ['TopK must be greater than 0', (graph) => graph.query({ query: [1, 0, 0], topK: 0 })],
+    ['Random walk steps must be greater than 0', (graph) => graph.query({ query: [1, 0, 0], randomWalkSteps: 0 })],
+    ['Restart probability must be between 0 and 1', (graph) => graph.query({ query: [1, 0, 0], restartProb: 0 })],
+    ["There is no node 'x'", (graph) => graph.updateNodeContent('x', 'y')],
+    ['dimension of a graph must be a positive integer', () => new GraphRAG(0)],
+    ['threshold must be a finite number', () => new GraphRAG(3, Number.NaN)],
+    ['The embedding of the query must hold finite numbers', (graph) => graph.query({ query: [1, null as never, 0] })],
+    ['snapshot version: undefined', () => GraphRAG.deserialize(null as never)],
+    ['Node 5 of the snapshot has no id', (graph) => GraphRAG.deserialize(withNode(graph, null))],
     [
-      'a short embedding',
-      'Embedding dimension must be 3',
-      (graph) => graph.addNode({ id: 'x', content: 'x', embedding: [1] }),
-    ],
-    [
-      'an edge to nowhere',
-      'Both source and target nodes must exist',
-      (graph) => graph.addEdge({ source: '0', target: 'x', weight: 1, type: 't' }),
-    ],
-    [
-      'a weightless edge',
-      'must be positive',
-      (graph) => graph.addEdge({ source: '0', target: '1', weight: 0, type: 't' }),
-    ],
-    ['no chunks', 'Chunks and embeddings arrays must not be empty', (graph) => graph.createGraph([], [])],
-    [
-      'too few embeddings',
-      'Chunks and embeddings must have the same length',
-      (graph) => graph.createGraph(chunks, embeddings.slice(1)),
-    ],
-    ['a short query', 'Query embedding must have dimension 3', (graph) => graph.query({ query: [1] })],
-    ['topK 0', 'TopK must be greater than 0', (graph) => graph.query({ query: [1, 0, 0], topK: 0 })],
-    [
-      'no steps',
-      'Random walk steps must be greater than 0',
-      (graph) => graph.query({ query: [1, 0, 0], randomWalkSteps: 0 }),
-    ],
-    [
-      'a restart probability of 0',
-      'Restart probability must be between 0 and 1',
-      (graph) => graph.query({ query: [1, 0, 0], restartProb: 0 }),
-    ],
-    ['content of an unknown node', "There is no node 'x'", (graph) => graph.updateNodeContent('x', 'y')],
-    ['a dimension of 0', 'dimension of a graph must be a positive integer', () => new GraphRAG(0)],
-    ['a threshold that is no number', 'threshold must be a finite number', () => new GraphRAG(3, Number.NaN)],
-    [
-      'a question with a number that is none',
-      'The embedding of the query must hold finite numbers',
-      (graph) => graph.query({ query: [1, null as unknown as number, 0] }),
-    ],
-    ['no snapshot', 'snapshot version: undefined', () => GraphRAG.deserialize(null as never)],
-    [
-      'a snapshot with a node that is none',
-      'Node 5 of the snapshot has no id',
-      (graph) => {
-        const { nodes, ...rest } = graph.serialize();
-        GraphRAG.deserialize({ ...rest, nodes: [...nodes, null as never] });
-      },
-    ],
-    [
-      'a snapshot with a node without a text',
       "Node 'x' of the snapshot has no content",
-      (graph) => {
-        const { nodes, ...rest } = graph.serialize();
-        GraphRAG.deserialize({ ...rest, nodes: [...nodes, { id: 'x', embedding: [1, 0, 0] } as never] });
-      },
+      (graph) => GraphRAG.deserialize(withNode(graph, { id: 'x', embedding: [1, 0, 0] })),
     ],
+    ['no lists of nodes and edges', () => GraphRAG.deserialize({ version: 1 } as never)],
     [
-      'a snapshot without nodes',
-      'no lists of nodes and edges',
-      () => GraphRAG.deserialize({ version: 1 } as ReturnType<GraphRAG['serialize']>),
-    ],
-    [
-      'a snapshot of another version',
       'Unsupported GraphRAG snapshot version: 2',
       (graph) => GraphRAG.deserialize({ ...graph.serialize(), version: 2 as 1 }),
     ],
     [
-      'a snapshot with an edge to nowhere',
       'Edge references unknown node: x',
-      (graph) =>
-        GraphRAG.deserialize({ ...graph.serialize(), edges: [{ source: '0', target: 'x', weight: 1, type: 't' }] }),
+      (graph) => GraphRAG.deserialize({ ...graph.serialize(), edges: [edgeToNowhere] }),
     ],
-  ])('refuses %s', (_what, message, act) => {
+  ])('refuses what is invalid: %s', (message, act) => {
     const graph = createPets();
     expectError(() => act(graph), 'OPTIONS_INVALID', message);
     expect(graph.getNodes()).toHaveLength(5);

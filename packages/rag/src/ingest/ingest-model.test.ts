@@ -18,51 +18,24 @@ const anyDocument = fc
   })
   .map(({ sections, source }) => ({ text: sections.join('\n\n'), source }));
 const anyDocuments = fc.array(anyDocument, { maxLength: 4 });
+const anyCleanup = fc.constantFrom('source' as const, 'all' as const, 'none' as const);
 const anySettings = fc.record({
   scope: fc.constantFrom('all' as const, 'all' as const, undefined, { tenant: 'x' }, { tenant: 'y' }),
   maxSize: fc.constantFrom(undefined, undefined, 8),
   hasVectors: fc.constantFrom(false, false, true),
-  cleanup: fc.constantFrom('source' as const, 'all' as const, 'none' as const),
+  cleanup: anyCleanup,
   batchSize: fc.constantFrom(1, 3),
 });
 const anyChange = fc.constantFrom('delete', 'update', 'replace', 'add', 'truncate', 'drop', 'deleteDocuments');
+const anyRun = { documents: anyDocuments, settings: anySettings };
+const during = { within: anyDocuments, withinSettings: anySettings, at: fc.nat(3) };
 const anyStep = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('run' as const), documents: anyDocuments, settings: anySettings }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('failed run' as const),
-      documents: anyDocuments,
-      settings: anySettings,
-      after: fc.nat(3),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('dry run' as const), documents: anyDocuments, settings: anySettings }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('run' as const), ...anyRun }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('failed run' as const), ...anyRun, after: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('dry run' as const), ...anyRun }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change' as const), change: anyChange, at: fc.nat(9) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('run during a run' as const),
-      documents: anyDocuments,
-      settings: anySettings,
-      within: anyDocuments,
-      withinSettings: anySettings,
-      at: fc.nat(3),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('run again' as const),
-      cleanup: fc.constantFrom('source' as const, 'all' as const, 'none' as const),
-    }),
-  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('run during a run' as const), ...anyRun, ...during }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('run again' as const), cleanup: anyCleanup }) },
 );
 type Settings = typeof anySettings extends fc.Arbitrary<infer Value> ? Value : never;
 type Documents = typeof anyDocuments extends fc.Arbitrary<infer Value> ? Value : never;
