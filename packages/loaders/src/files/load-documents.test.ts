@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import type { MDocument } from '@quiver/rag/document';
 import { createLexicalEmbedder } from '@quiver/rag';
@@ -14,6 +14,11 @@ import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../formats/document-loader.js';
 import { expectError } from '../../../../scripts/test-error.ts';
 import { listFiles, loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs/promises')>();
+  return { ...original, readdir: vi.fn(original.readdir) };
+});
 
 const mailWithAttachment = [
   'From: a@x.example',
@@ -158,6 +163,35 @@ describe('loadDocuments', () => {
     execFileSync('mkfifo', [join(root, 'pipe.md')]);
     expect(sources(await load({ paths: ['pipe.md', 'a.md'] }))).toEqual(['a.md']);
     expect(skipped).toMatchObject([{ path: 'pipe.md', reason: 'unreadable', error: { code: 'DOCUMENT_UNREADABLE' } }]);
+  });
+
+  test.each([
+    ['EMFILE', { code: 'FOLDER_UNREADABLE', message: expect.stringContaining('sub') }],
+    ['EACCES', undefined],
+  ])('keeps the chunks of a folder that cannot be listed for the moment: %s', async (code, thrown) => {
+    await write({ 'a.md': 'Text.', 'sub/b.md': 'Other text.' });
+    const index = { vectorStore: new LocalVector(), indexName: 'notes', model: createLexicalEmbedder() };
+    const run = async (): Promise<unknown> => {
+      const documents = loadDocuments(root, { onSkip: (file) => skipped.push(file) });
+      return ingest({ ...index, documents, cleanup: 'all' }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    };
+    await run();
+    const { readdir: original } = await vi.importActual<typeof import('node:fs/promises')>('node:fs/promises');
+    const fail = async (...given: Parameters<typeof original>): Promise<unknown> => {
+      if (String(given[0]).endsWith('sub')) throw Object.assign(new Error(code), { code });
+      return original(...given);
+    };
+    vi.mocked(readdir)
+      .mockImplementationOnce(fail as never)
+      .mockImplementationOnce(fail as never);
+    const error = await run();
+    if (thrown) expect(error).toMatchObject(thrown);
+    else expect([error, skipped]).toMatchObject([undefined, [{ path: 'sub', reason: 'unreadable' }]]);
+    const { records } = await index.vectorStore.listVectors({ indexName: 'notes' });
+    expect(records).toHaveLength(thrown ? 2 : 1);
   });
 
   test.skipIf(process.platform === 'win32')(

@@ -92,7 +92,8 @@ const defaultExclude = ['node_modules', '.*'];
  * Reads the documents of a folder on demand, in the order of their paths, in every format of `loadDocument()`. Each has its path from the
  * folder as `metadata.source`. Up to four files are read at a time, two of them by threads. A file that cannot be read does not affect the
  * others. One that the system could not open or read for the moment (`EMFILE`, `ENFILE`, `EIO`, `EBUSY`, `ENOMEM`) is reported and takes the form of
- * an empty document, `MDocument.unavailable(path)`, so that `ingest({ cleanup: 'all' })` keeps its stored chunks.
+ * an empty document, `MDocument.unavailable(path)`, so that `ingest({ cleanup: 'all' })` keeps its stored chunks. A folder that could not be
+ * listed for such a reason ends the run.
  *
  * @throws `FOLDER_UNREADABLE`; `OPTIONS_INVALID` for an invalid or unknown option; `DOCUMENT_WORKER_UNAVAILABLE`, as
  *   `loadDocument()`; the abort reason
@@ -163,7 +164,7 @@ async function* readFolder(
     else skip(toSkippedFile(path, error));
     onProgress?.({ loaded, skipped, total, path });
     for (const document of documents ?? []) yield new MDocument(document);
-    if (passingErrors.has((error as NodeJS.ErrnoException | undefined)?.code ?? '')) yield MDocument.unavailable(path);
+    if (isPassing(error)) yield MDocument.unavailable(path);
   }
   if (unread.length > 0 && onSkip === log)
     getDefaultLogger().warn(`Documents in formats that are not read: ${listUnread(unread)}`);
@@ -177,6 +178,10 @@ const filesAhead = 4;
 
 /** System errors whose cause is not the file. */
 const passingErrors: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'ENOMEM']);
+
+function isPassing(error: unknown): boolean {
+  return passingErrors.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+}
 
 /** Files that `include` matches are text if their extension is unknown. */
 const mediaType = 'text/plain';
@@ -349,7 +354,8 @@ interface WalkOptions {
 async function* walkFolder(root: string, folder: string, options: WalkOptions): AsyncGenerator<string> {
   options.signal?.throwIfAborted();
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
-    if (folder === '') throw unreadableFolder(root, error);
+    // The documents of a folder that could not be listed for the moment are not known, and would be removed from an index.
+    if (folder === '' || isPassing(error)) throw unreadableFolder(join(root, folder), error);
     options.onUnreadable(folder, error);
     return [];
   });
