@@ -42,22 +42,20 @@ export function checkOptions<Options extends object>(
   name: string,
   options: Options,
   checks: OptionChecks<Options>,
-  settings: CheckOptionsSettings = defaultSettings,
+  settings?: CheckOptionsSettings,
 ): void {
   const problem = isRecord(options)
     ? findProblem(options, indexOf(checks), '', name, settings)
     : `needs its options, an object, not ${show(options)}.`;
   if (problem === undefined) return;
   const message = problem.startsWith("'") ? `${name}: ${problem}` : `${name} ${problem}`;
-  throw invalidOptions(message, { details: settings.details && { ...settings.details } });
+  throw invalidOptions(message, { details: settings?.details && { ...settings.details } });
 }
 
 /** Returns the error for options and arguments that a function cannot use. */
 export function invalidOptions(message: string, options?: QuiverErrorOptions): QuiverError {
   return new QuiverError('OPTIONS_INVALID', message, options);
 }
-
-const defaultSettings: CheckOptionsSettings = {};
 
 /** Second names of options, from the specification, Mastra and the AI SDK, by the name that functions read. */
 const aliases: Readonly<Record<string, string>> = {
@@ -211,7 +209,7 @@ export function eitherOf(expected: string, ...checks: readonly OptionCheck[]): O
 
 /** Accepts an object with these options only. */
 export function objectOf<Options extends object>(checks: OptionChecks<Options>): OptionCheck {
-  const index = createIndex(checks);
+  const index = indexOf(checks);
   return (value, option, owner) =>
     isRecord(value) ? findProblem(value, index, option, owner) : `'${option}' must be an object, not ${show(value)}.`;
 }
@@ -265,16 +263,15 @@ interface Index {
   readonly required: readonly string[];
 }
 
-function createIndex(table: Readonly<Record<string, OptionCheck>>): Index {
-  const entries = Object.entries(table);
-  const requiredNames = entries.filter(([, check]) => requiredChecks.has(check)).map(([name]) => name);
-  return { table, byName: new Map(entries), required: requiredNames };
-}
-
 /** Indexes of the tables of checks. An entry lives as long as the table. */
 const indexes = new WeakMap<object, Index>();
+
 function indexOf(table: Readonly<Record<string, OptionCheck>>): Index {
-  const index = indexes.get(table) ?? createIndex(table);
+  const known = indexes.get(table);
+  if (known) return known;
+  const entries = Object.entries(table);
+  const requiredNames = entries.filter(([, check]) => requiredChecks.has(check)).map(([name]) => name);
+  const index = { table, byName: new Map(entries), required: requiredNames };
   indexes.set(table, index);
   return index;
 }
@@ -284,7 +281,7 @@ function findProblem(
   index: Index,
   parent: string,
   owner: string | undefined,
-  settings: CheckOptionsSettings = defaultSettings,
+  settings?: CheckOptionsSettings,
 ): string | undefined {
   const { table, byName, required: needed } = index;
   // Not `Object.keys`, which makes a list: programs with thousands of tools check the options of each.
@@ -309,11 +306,10 @@ function findUnknown(
   option: string,
   checks: Readonly<Record<string, OptionCheck>>,
   parent: string,
-  { isOpen = false }: CheckOptionsSettings,
+  settings: CheckOptionsSettings | undefined,
 ): string | undefined {
-  // A member that a program added to the prototype of all objects.
-  if (!Object.hasOwn(options, option)) return undefined;
-  if (isOpen) return undefined;
+  // Not own: a member that a program added to the prototype of all objects.
+  if (settings?.isOpen || !Object.hasOwn(options, option)) return undefined;
   const known = Object.keys(checks).filter((name) => !ignored.has(checks[name] as OptionCheck));
   const nearest = findNearestName(option, known);
   const prefix = parent === '' ? '' : `${parent}.`;
@@ -368,7 +364,7 @@ function editDistance(first: string, second: string): number {
   return at(first.length, second.length);
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,4 +1,5 @@
 import { QuiverError } from '../errors.js';
+import { isRecord } from '../options.js';
 import type { JsonSchema } from '../schema/index.js';
 import { parseContainer } from '../tools/repair-input.js';
 import type { ToolLike } from '../tools/index.js';
@@ -32,10 +33,6 @@ export function readInnerCall(input: unknown): Required<InnerCall> | undefined {
   const args = typeof given === 'string' ? parseContainer(given) : (given ?? {});
   const isCall = typeof name === 'string' && isRecord(args) && Object.values(others).every((value) => value === null);
   return isCall ? { name, arguments: args } : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const searchInput = {

@@ -185,7 +185,7 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
 
   /** Session ids of the servers that have one. */
   get sessionIds(): Record<string, string> {
-    return this.#perServer(({ sessionId }) => sessionId);
+    return this.#perServer(({ connection }) => connection.engine?.channel.sessionId);
   }
 
   /**
@@ -218,7 +218,8 @@ export class MCPClient extends BoundClient implements AsyncDisposable {
 
   /** Returns the standard error of a server's process, also after a failed connection; of a long text the beginning and the end. */
   getServerStderr(serverName: string): string | undefined {
-    return this.#servers.require(serverName).stderr;
+    const { engine, error } = this.#servers.require(serverName).connection;
+    return engine ? engine.channel.stderr : (error?.details?.['stderr'] as string | undefined);
   }
 
   /**

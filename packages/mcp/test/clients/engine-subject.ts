@@ -21,7 +21,7 @@ function createEngineSubject(options: SdkSubjectOptions): SdkSubject {
       return known.state === 'connecting' ? { state: 'failed' } : known;
     },
     get sessionId() {
-      return server.sessionId;
+      return server.connection.engine?.channel.sessionId;
     },
     disconnect: () => server.disconnect(),
   };

@@ -74,7 +74,11 @@ async function resolveVariable(variable: string, key: string, file: ConfigFile):
   const problem = name.includes(':')
     ? 'which only its own host can resolve. Replace it.'
     : `and that variable is not set. Set it, or write \${${name}:-default}.`;
-  throw undefinedVariable(`uses \${${variable}} at ${key}, ${problem}`, { file, key, variable: name });
+  throw configError('MCP_CONFIG_VARIABLE_UNDEFINED', `uses \${${variable}} at ${key}, ${problem}`, {
+    file,
+    key,
+    variable: name,
+  });
 }
 
 /** VS Code requests inputs from the user. */
@@ -89,11 +93,7 @@ function resolveInput(id: string, key: string, file: ConfigFile): string {
   if (typeof preset === 'string') return preset;
   const meaning = typeof description === 'string' ? ` (${description})` : '';
   const problem = `needs the input '${id}'${meaning} at ${key}. Pass its value in the option \`inputs\`.`;
-  throw undefinedVariable(problem, { file, key, variable: `input:${id}` });
-}
-
-function undefinedVariable(problem: string, place: { file: ConfigFile; key: string; variable: string }): QuiverError {
-  return configError('MCP_CONFIG_VARIABLE_UNDEFINED', problem, place);
+  throw configError('MCP_CONFIG_VARIABLE_UNDEFINED', problem, { file, key, variable: `input:${id}` });
 }
 
 /** Reads a file that the configuration names. @throws `MCP_CONFIG_NOT_FOUND` */

@@ -4,18 +4,15 @@ import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION, type Era } from 
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { HttpError } from '../transports/channel.js';
-import { createEnvelope, RequestTimeoutError } from './call.js';
+import { createEnvelope, RequestTimeoutError, type ClientDescription } from './call.js';
 import type { Engine } from './engine.js';
 import type { ServerFacts } from './traced-connection.js';
 
 /** `auto` tries the modern era first. */
 export type NegotiationMode = 'auto' | Era;
 
-export interface NegotiateOptions {
+export interface NegotiateOptions extends ClientDescription {
   readonly mode: NegotiationMode;
-  readonly clientInfo: { readonly name: string; readonly version: string };
-  /** Capabilities that every modern request declares. */
-  readonly capabilities: ClientCapabilities;
   /** Capabilities that the handshake of a legacy connection declares. Default: the same. */
   readonly handshakeCapabilities?: ClientCapabilities | undefined;
   /** URL of a server over HTTP, whose era is cached. */

@@ -16,8 +16,7 @@ export function explainRequestError(error: unknown, serverName: string, channel?
   const status = statusOf(error);
   const details: Record<string, unknown> = {
     server: serverName,
-    ...stderrOf(channel),
-    ...defined({ httpStatus: status }),
+    ...defined({ stderr: channel?.stderr || undefined, httpStatus: status }),
     ...(error instanceof ProtocolError && defined({ rpcCode: error.code, data: error.data })),
   };
   const explained = (code: string, message: string): QuiverError =>
@@ -94,8 +93,4 @@ function withCauses(error: unknown): string {
 
 export function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-export function stderrOf(channel: Channel | undefined): { stderr?: string } {
-  return channel?.stderr ? { stderr: channel.stderr } : {};
 }

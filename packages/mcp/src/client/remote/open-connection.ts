@@ -1,10 +1,11 @@
 import { QuiverError, isQuiverError, untilAborted, withinTime } from '@quiver/core';
+import { defined } from '../../defined.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerTarget } from '../config/server-definition.js';
 import { Engine, type EngineOptions } from '../engine/engine.js';
 import { negotiate, type NegotiationMode } from '../engine/negotiate.js';
-import { asSentence, isNetworkError, reasonOf, statusOf, stderrOf } from '../engine/request-error.js';
+import { asSentence, isNetworkError, reasonOf, statusOf } from '../engine/request-error.js';
 import { ConnectionLostError, type Channel } from '../transports/channel.js';
 import { resolveHttpOptions } from '../transports/http-options.js';
 
@@ -41,17 +42,14 @@ export async function openConnection(options: OpenConnectionOptions, signal: Abo
       channel.abort?.();
       channel.close().catch(() => {});
     }
-    if (isQuiverError(error) && error.code === 'OAUTH_AUTHORIZATION_REQUIRED') throw error;
+    if (isQuiverError(error, 'OAUTH_AUTHORIZATION_REQUIRED')) throw error;
     const failed = channels.at(-1);
     const status = statusOf(error);
     const reason = asSentence(reasonOf(error, failed));
     throw new QuiverError(
       'MCP_CLIENT_CONNECT_FAILED',
       `Could not connect to MCP server '${name}' (${describeTarget(target)}): ${reason}${adviceFor(error, target)}`,
-      {
-        cause: error,
-        details: { server: name, ...stderrOf(failed), ...(status !== undefined && { httpStatus: status }) },
-      },
+      { cause: error, details: defined({ server: name, stderr: failed?.stderr || undefined, httpStatus: status }) },
     );
   }
 }

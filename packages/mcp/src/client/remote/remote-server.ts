@@ -7,6 +7,7 @@ import type { Params } from '../../protocol/json-rpc.js';
 import { requestMethods, type ListKind, type ListMethod } from '../../protocol/methods.js';
 import { repeats } from '../../repeats.js';
 import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
+import type { ClientInfo } from '../config/client-info.js';
 import type { LoggingLevel, ServerHandlers } from '../config/handlers.js';
 import { parseServerDefinition } from '../config/parse-server-definition.js';
 import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/server-definition.js';
@@ -15,14 +16,17 @@ import type { Engine } from '../engine/engine.js';
 import type { Application } from '../engine/respond-to-input.js';
 import { explainRequestError, statusOf } from '../engine/request-error.js';
 import { CallerLists, fetchList, type Identity, type ListedItems } from './list-cache.js';
-import { ServerConnection, type ConnectionDefaults } from './server-connection.js';
+import { ServerConnection } from './server-connection.js';
 import { ServerTasks } from './server-tasks.js';
 import { Subscriptions } from './subscriptions.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
 
-export interface RemoteServerOptions extends ConnectionDefaults {
+export interface RemoteServerOptions {
   readonly name: string;
   readonly definition: ServerDefinition;
+  /** Milliseconds one request may take, unless the definition sets them; 0 for no limit. */
+  readonly timeout: number;
+  readonly clientInfo?: ClientInfo | undefined;
   /** Limit of results that models receive, unless the definition sets one. */
   readonly resultLimit?: ResultLimit | undefined;
   readonly identity?: Identity | undefined;
@@ -40,6 +44,7 @@ type Lists = { [Method in ListMethod]?: CallerLists<ListedItems[Method]> };
  */
 export class RemoteServer {
   readonly name: string;
+  readonly settings: RemoteServerOptions;
   readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
   readonly subscriptions: Subscriptions;
@@ -49,7 +54,6 @@ export class RemoteServer {
   readonly tasks: ServerTasks;
   readonly connection: ServerConnection;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
-  readonly #options: RemoteServerOptions;
   readonly #lists: Lists = {};
   /** Logged reasons why lists are missing, by list. */
   readonly #missing = new Map<string, string>();
@@ -58,14 +62,14 @@ export class RemoteServer {
   constructor(options: RemoteServerOptions) {
     this.name = options.name;
     this.target = parseServerDefinition(options.name, options.definition);
-    this.#options = options;
+    this.settings = options;
     const { roots, sampling, resultLimit = options.resultLimit } = this.options;
     this.resultLimit = resultLimit === undefined || resultLimit === false ? undefined : parseResultLimit(resultLimit);
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
     this.subscriptions = new Subscriptions(this);
     this.application = options.createApplication(this);
     this.tasks = new ServerTasks(this);
-    this.connection = new ServerConnection(this, options);
+    this.connection = new ServerConnection(this);
   }
 
   get options(): ServerOptions {
@@ -77,15 +81,6 @@ export class RemoteServer {
     if (this.target.kind !== 'http') return false;
     const { headers, fetch } = this.target.definition;
     return typeof headers === 'function' || fetch !== undefined;
-  }
-
-  get sessionId(): string | undefined {
-    return this.connection.engine?.channel.sessionId;
-  }
-
-  get stderr(): string | undefined {
-    const { engine, error } = this.connection;
-    return engine ? engine.channel.stderr : (error?.details?.['stderr'] as string | undefined);
   }
 
   /** Sends a message to the logger of the definition. Errors of the logger are dropped: they must not break a connection. */
@@ -132,7 +127,7 @@ export class RemoteServer {
     const lists = this.#lists as { [Key in Method]?: CallerLists<ListedItems[Method]> };
     return (lists[method] ??= new CallerLists({
       variesByCaller: this.variesByCaller,
-      identity: this.#options.identity,
+      identity: this.settings.identity,
       // The request is repeated after a lost connection, because it has no effects.
       fetch: ({ requestContext, via, signal }, isAgain) =>
         this.request((engine, options) => fetchList(this, method, engine, { ...options, isAgain, via }), {

@@ -3,7 +3,7 @@ import { defined } from '../../defined.js';
 import { createBackOff } from '../../back-off.js';
 import type { LoggingLevel } from '../../protocol/constants.js';
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
-import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
+import { defaultClientInfo } from '../config/client-info.js';
 import type { RequestHandlers } from '../config/handlers.js';
 import type { ServerTarget } from '../config/server-definition.js';
 import { declareHandlers, relayedCapabilities, UndeliveredError } from '../engine/call.js';
@@ -28,18 +28,12 @@ export interface ServerStatus {
   retryIn?: number;
 }
 
-export interface ConnectionDefaults {
-  /** Milliseconds one request may take, unless the definition sets them; 0 for no limit. */
-  readonly timeout: number;
-  readonly clientInfo?: ClientInfo | undefined;
-}
-
 interface Opening {
   readonly attempt: AbortController;
   /** Resolves when the connection is open and set up. */
   readonly opened: Promise<Engine>;
-  /** Owners of handlers of a new kind that were set after the connection had declared what it handles. */
-  readonly undeclared: Set<'server' | 'requests'>;
+  /** Kinds of handlers that the connection declares. */
+  readonly declared: { readonly ofServer: number; readonly ofRequests: number };
 }
 
 type State =
@@ -59,8 +53,9 @@ const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
 /** Connection of one server. It is opened on first use, by one attempt for all callers, and again after it was lost. */
 export class ServerConnection {
   readonly #server: RemoteServer;
-  readonly #defaults: ConnectionDefaults;
   readonly #backOff = createBackOff();
+  /** Kinds of handlers of the server that were set since its definition. */
+  #serverHandlers = 0;
   /** Kinds of handlers that requests have had. A handshake declares them for all requests of its connection. */
   readonly #requestHandlers = new Set<keyof RequestHandlers | 'relay'>();
   #state: State = { kind: 'idle' };
@@ -68,9 +63,8 @@ export class ServerConnection {
   #resume = true;
   #revival: NodeJS.Timeout | undefined;
 
-  constructor(server: RemoteServer, defaults: ConnectionDefaults) {
+  constructor(server: RemoteServer) {
     this.#server = server;
-    this.#defaults = defaults;
   }
 
   get engine(): Engine | undefined {
@@ -107,26 +101,20 @@ export class ServerConnection {
   connectFor({ onElicitation, onSampling }: RequestHandlers): Promise<Engine> {
     if (!onElicitation && !onSampling) return this.connect();
     const { elicitation, sampling } = this.#capabilities;
-    if (onElicitation && !elicitation) this.#declareForRequests('onElicitation');
-    if (onSampling && !sampling) this.#declareForRequests('onSampling');
+    if (onElicitation && !elicitation) this.#requestHandlers.add('onElicitation');
+    if (onSampling && !sampling) this.#requestHandlers.add('onSampling');
     // An attempt in progress may declare less.
     return this.connect().then((engine) => (this.declaresHandlers ? engine : this.connect()));
   }
 
   /** Lets handshakes declare what the callers behind relays may be able to do. */
   declareRelays(): void {
-    this.#declareForRequests('relay');
+    this.#requestHandlers.add('relay');
   }
 
   /** Lets the next connection declare a new kind of handlers of the server. */
   declareHandler(): void {
-    if ('undeclared' in this.#state) this.#state.undeclared.add('server');
-  }
-
-  #declareForRequests(kind: keyof RequestHandlers | 'relay'): void {
-    if (this.#requestHandlers.has(kind)) return;
-    this.#requestHandlers.add(kind);
-    if ('undeclared' in this.#state) this.#state.undeclared.add('requests');
+    this.#serverHandlers += 1;
   }
 
   /** Whether the connection declares all handlers that are set. */
@@ -135,8 +123,8 @@ export class ServerConnection {
   }
 
   /** Modern requests declare their own handlers. */
-  #declaresAll({ engine, undeclared }: State & { kind: 'ready' }): boolean {
-    return undeclared.size === 0 || (engine.isModern && !undeclared.has('server'));
+  #declaresAll({ engine, declared: { ofServer, ofRequests } }: State & { kind: 'ready' }): boolean {
+    return ofServer === this.#serverHandlers && (engine.isModern || ofRequests === this.#requestHandlers.size);
   }
 
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
@@ -146,11 +134,11 @@ export class ServerConnection {
     else if ('opened' in state) return state.opened;
     else if (state.kind === 'failed' && this.#backOff.remaining() > 0) return Promise.reject(state.error);
     const attempt = new AbortController();
-    const undeclared: Opening['undeclared'] = new Set();
+    const declared = { ofServer: this.#serverHandlers, ofRequests: this.#requestHandlers.size };
     const opened = this.#open(attempt.signal, (engine) => {
-      this.#state = { kind: 'ready', engine, isSetUp: false, attempt, opened, undeclared };
+      this.#state = { kind: 'ready', engine, isSetUp: false, attempt, opened, declared };
     });
-    const connecting: State = { kind: 'connecting', error: this.error, attempt, opened, undeclared };
+    const connecting: State = { kind: 'connecting', error: this.error, attempt, opened, declared };
     this.#state = connecting;
     opened.catch((error: QuiverError) => {
       if (this.#state !== connecting) return;
@@ -202,7 +190,7 @@ export class ServerConnection {
   }
 
   async #open(signal: AbortSignal, onOpen: (engine: Engine) => void): Promise<Engine> {
-    const { name, target, options, application } = this.#server;
+    const { name, target, options, application, settings } = this.#server;
     const { enableServerLogs = true, maxInputRounds, resetTimeoutOnProgress, logger = options.log } = options;
     const isLogging = enableServerLogs && (logger ?? this.#logLevel) !== undefined;
     const capabilities = this.#capabilities;
@@ -215,7 +203,7 @@ export class ServerConnection {
         application,
         target,
         limit: this.#connectLimit,
-        clientInfo: options.clientInfo ?? this.#defaults.clientInfo ?? defaultClientInfo,
+        clientInfo: options.clientInfo ?? settings.clientInfo ?? defaultClientInfo,
         capabilities,
         handshakeCapabilities: {
           ...declareHandlers(ofRequests.has('onElicitation'), ofRequests.has('onSampling')),
@@ -223,7 +211,7 @@ export class ServerConnection {
           ...capabilities,
         },
         maxInputRounds,
-        timeout: options.timeout ?? this.#defaults.timeout,
+        timeout: options.timeout ?? settings.timeout,
         resetTimeoutOnProgress,
         logLevel: isLogging ? (this.#logLevel ?? 'info') : undefined,
         resume: this.#resume,

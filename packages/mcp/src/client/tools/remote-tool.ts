@@ -11,7 +11,7 @@ import { isContentResult } from '../../content.js';
 import { withoutTags } from '../../protocol/invisible-text.js';
 import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { forCaller, withHandlers, type Caller } from '../config/caller.js';
+import type { Caller } from '../config/caller.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
 import type { RemoteServer } from '../remote/remote-server.js';
 import { callTool } from './call-tool.js';
@@ -86,7 +86,7 @@ class RemoteDefinition {
     if (typeof requireToolApproval !== 'function') return requireToolApproval;
     const { name: toolName, annotations = {} } = this.tool;
     return (args: Record<string, unknown>, context: ToolContext) => {
-      const { requestContext } = forCaller(this.caller, context);
+      const { requestContext = context.requestContext } = this.caller;
       // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
       return requireToolApproval({ toolName, args, requestContext, annotations: annotations as ToolAnnotations });
     };
@@ -106,25 +106,23 @@ class RemoteDefinition {
   async execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
     const { server, tool } = this;
     const { abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent } = context;
-    const { requestContext } = forCaller(this.caller, context);
+    const { requestContext = context.requestContext, ...handlers } = this.caller;
     const { processToolCall, requestMeta, onToolError = 'throw', maxRetries } = server.options;
     const retriesLeft = maxRetries === undefined ? 0 : maxRetries - countFailures(agent?.messages, toolName);
     if (retriesLeft < 0) throw retriesExceeded(toolName, maxRetries);
     const meta = requestMeta?.({ toolName: tool.name, requestContext });
     const send: Parameters<ToolCallProcessor>[1] = (changes = {}) =>
-      callTool(
-        server,
-        withHandlers(this.caller, {
-          name: tool.name,
-          args: changes.args ?? args,
-          meta: { ...meta, ...changes.meta },
-          runId,
-          toolCallId,
-          requestContext,
-          signal,
-          tool,
-        }),
-      );
+      callTool(server, {
+        ...handlers,
+        name: tool.name,
+        args: changes.args ?? args,
+        meta: { ...meta, ...changes.meta },
+        runId,
+        toolCallId,
+        requestContext,
+        signal,
+        tool,
+      });
     const call = { serverName: server.name, toolName: tool.name, args, requestContext, signal };
     const result = await (processToolCall ? processToolCall(call, send) : send());
     if (result.isError === true && onToolError !== 'return') {

@@ -263,10 +263,8 @@ export class HttpChannel extends HttpConnection implements Channel {
     if (message && requestId !== undefined && !isSessionLost)
       return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
     const target = redirectTarget(this.options.url, response);
-    const reason = target && `: the redirect to ${target.origin}${target.pathname} was not followed`;
-    throw reason === undefined
-      ? toHttpError(status, String(message?.error['message'] ?? text))
-      : new HttpError(status, `HTTP ${status}${reason}`);
+    if (!target) throw toHttpError(status, String(message?.error['message'] ?? text));
+    throw new HttpError(status, `HTTP ${status}: the redirect to ${target.origin}${target.pathname} was not followed`);
   }
 
   async #readStream(stream: EventStream, response: HttpResponse, call: HttpCall): Promise<void> {

@@ -9,8 +9,8 @@ import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver 
 
 /** The longest message: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
-/** Characters of standard error that are kept: from the beginning, where the first error is, and from the end. */
-const keptStderr = { head: 4 * 1024, tail: 4 * 1024 };
+/** Characters of standard error that are kept from the beginning, where the first error is, and from the end. */
+const keptStderr = 4 * 1024;
 /** Milliseconds for output that a child left in the pipe. Its own children may hold the pipe open indefinitely. */
 const drainTime = 100;
 const exitGrace = 2000;
@@ -20,23 +20,17 @@ export class StdioChannel implements Channel {
   readonly kind = 'stdio' as const;
   ending: string | undefined;
   strayOutput = '';
+  /** Standard error of the child; of a long text the beginning and the end. */
+  stderr = '';
   readonly #definition: StdioServerDefinition;
   #receiver: Receiver | undefined;
   #child: ChildProcess | undefined;
   #unregister: (() => void) | undefined;
   #exited: Promise<void> | undefined;
   #outbox = '';
-  #stderrHead = '';
-  #stderrTail = '';
-  #hasStderrGap = false;
 
   constructor(definition: StdioServerDefinition) {
     this.#definition = definition;
-  }
-
-  /** Standard error of the child; of a long text the beginning and the end. */
-  get stderr(): string {
-    return `${this.#stderrHead}${this.#hasStderrGap ? '\n…\n' : ''}${this.#stderrTail}`;
   }
 
   /** Starts the child. @throws `SPAWN_FAILED` when the program cannot be started */
@@ -107,11 +101,9 @@ export class StdioChannel implements Channel {
 
   #watch(child: ChildProcess): void {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      const room = keptStderr.head - this.#stderrHead.length;
-      this.#stderrHead += text.slice(0, room);
-      const tail = this.#stderrTail + text.slice(room);
-      this.#hasStderrGap ||= tail.length > keptStderr.tail;
-      this.#stderrTail = tail.slice(-keptStderr.tail);
+      const all = this.stderr + text;
+      const isLong = all.length > 2 * keptStderr;
+      this.stderr = isLong ? `${all.slice(0, keptStderr)}\n…\n${all.slice(-keptStderr)}` : all;
     });
     // Writing to a child that has just ended is reported by its exit.
     child.stdin?.on('error', () => {});
@@ -145,7 +137,7 @@ export class StdioChannel implements Channel {
     try {
       message = JSON.parse(line);
     } catch {
-      this.strayOutput = `${this.strayOutput}${line}\n`.slice(0, keptStderr.head);
+      this.strayOutput = `${this.strayOutput}${line}\n`.slice(0, keptStderr);
       const text = `The server wrote a line that is not JSON to its standard output: ${line.slice(0, 200)}`;
       return this.#receiver?.onError(new QuiverError('STRAY_OUTPUT', text));
     }
