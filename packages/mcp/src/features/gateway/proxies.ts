@@ -215,7 +215,7 @@ export class Proxies implements Provider {
   }
 
   #resolve(name: string, target: ProxyTarget, identity: Identity): RemoteServer {
-    if (isProxiedClient(target)) return remoteServerOf(target.client, target.server);
+    if (isObject(target) && 'client' in target) return remoteServerOf(target.client, target.server);
     const remote = new RemoteServer({
       name,
       definition: target,
@@ -290,10 +290,6 @@ export class Proxies implements Provider {
   #ownerOf(item: object): Upstream | undefined {
     return this.#upstreams.find((upstream) => upstream.originOf(item));
   }
-}
-
-function isProxiedClient(target: ProxyTarget): target is Exclude<ProxyTarget, ServerDefinition> {
-  return isObject(target) && 'client' in target;
 }
 
 /** Request without a caller, for the lists at the start. */

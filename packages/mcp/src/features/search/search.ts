@@ -113,7 +113,9 @@ export class ToolSearch implements Feature {
 
   #indexFor(request: ServerRequest): ToolIndex {
     const parts = this.#tools.partsFor(request);
-    const position = this.#indexes.findIndex((known) => isSame(known.parts, parts));
+    const position = this.#indexes.findIndex(
+      (known) => known.parts.length === parts.length && known.parts.every((part, index) => part === parts[index]),
+    );
     const [known] = position === -1 ? [] : this.#indexes.splice(position, 1);
     const found = known ?? { parts, index: this.#createIndex(request) };
     this.#indexes.push(found);
@@ -157,10 +159,6 @@ function readCall({ params }: JsonRpcRequest): ResolvedCall | undefined {
 
 function isSearchTool(name: string): boolean {
   return Object.hasOwn(searchToolDefinitions, name);
-}
-
-function isSame(a: Parts, b: Parts): boolean {
-  return a.length === b.length && a.every((part, position) => part === b[position]);
 }
 
 async function refuse(): Promise<never> {
