@@ -1,5 +1,4 @@
-import type { McpTraceEvent } from '@quiver/core';
-import { RequestContext } from '@quiver/core/request-context';
+import { RequestContext, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext, ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../content.js';
 import type { Era } from '../protocol/constants.js';
