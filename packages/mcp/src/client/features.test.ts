@@ -331,48 +331,42 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 });
 
-describe('per-call identity', () => {
-  test('the request context of a call reaches headers, fetch and _meta, and no other call', async () => {
-    const seen: string[] = [];
-    const fetchAs = async (
-      url: string | URL,
-      init?: RequestInit,
-      requestContext?: RequestContext,
-    ): Promise<Response> => {
-      const { method, params } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
-        method?: string;
-        params?: { arguments?: { message?: string }; _meta?: { tenant?: string } };
-      };
-      const token = new Headers(init?.headers).get('x-user');
-      if (method === 'tools/call')
-        seen.push(`${params?.arguments?.message} ${token} ${requestContext?.get('user')} ${params?._meta?.tenant}`);
-      else if (method !== undefined) seen.push(`${method} ${token}`);
-      return fetch(url, init);
+test('the request context of a call reaches headers, fetch and _meta, and no other call', async () => {
+  const seen: string[] = [];
+  const fetchAs = async (url: string | URL, init?: RequestInit, requestContext?: RequestContext): Promise<Response> => {
+    const { method, params } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
+      method?: string;
+      params?: { arguments?: { message?: string }; _meta?: { tenant?: string } };
     };
-    const mcp = clientOf({
-      it: {
-        url: exampleHttp.url,
-        protocol: 'legacy',
-        fetch: fetchAs,
-        headers: ({ requestContext }) => ({ 'x-user': String(requestContext?.get('user') ?? 'nobody') }),
-        requestMeta: ({ requestContext }) => ({ tenant: String(requestContext.get('user')) }),
-      },
-    });
-    // The first call also connects; the connection belongs to no caller.
-    const tools = mcp.toolsFromDefinitions({ it: [{ name: 'echo', inputSchema: { type: 'object' } }] });
-    await Promise.all(
-      ['ada', 'bob', 'eve'].map((user) =>
-        pick(tools, 'it_echo').execute({ message: user }, { requestContext: new RequestContext([['user', user]]) }),
-      ),
-    );
-    expect(seen.filter((line) => line.split(' ').length === 4).toSorted()).toEqual([
-      'ada ada ada ada',
-      'bob bob bob bob',
-      'eve eve eve eve',
-    ]);
-    expect(seen).toContain('initialize nobody');
-    expect(seen).toContain('notifications/initialized nobody');
+    const token = new Headers(init?.headers).get('x-user');
+    if (method === 'tools/call')
+      seen.push(`${params?.arguments?.message} ${token} ${requestContext?.get('user')} ${params?._meta?.tenant}`);
+    else if (method !== undefined) seen.push(`${method} ${token}`);
+    return fetch(url, init);
+  };
+  const mcp = clientOf({
+    it: {
+      url: exampleHttp.url,
+      protocol: 'legacy',
+      fetch: fetchAs,
+      headers: ({ requestContext }) => ({ 'x-user': String(requestContext?.get('user') ?? 'nobody') }),
+      requestMeta: ({ requestContext }) => ({ tenant: String(requestContext.get('user')) }),
+    },
   });
+  // The first call also connects; the connection belongs to no caller.
+  const tools = mcp.toolsFromDefinitions({ it: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+  await Promise.all(
+    ['ada', 'bob', 'eve'].map((user) =>
+      pick(tools, 'it_echo').execute({ message: user }, { requestContext: new RequestContext([['user', user]]) }),
+    ),
+  );
+  expect(seen.filter((line) => line.split(' ').length === 4).toSorted()).toEqual([
+    'ada ada ada ada',
+    'bob bob bob bob',
+    'eve eve eve eve',
+  ]);
+  expect(seen).toContain('initialize nobody');
+  expect(seen).toContain('notifications/initialized nobody');
 });
 
 test('every notification of the server reaches `onMessage` after its handler', async () => {
@@ -396,8 +390,9 @@ test('every notification of the server reaches `onMessage` after its handler', a
   expect(events).toEqual(['handler', 'notifications/tools/list_changed undefined', 'notifications/custom {"a":1}']);
 });
 
-describe('clientInfo', () => {
-  test.for(['legacy', 'modern'] as const)('of a server replaces that of the client (%s)', async (protocol) => {
+test.for(['legacy', 'modern'] as const)(
+  'the clientInfo of a server replaces that of the client (%s)',
+  async (protocol) => {
     const script = { ...(protocol === 'modern' && { 'server/discover': scripted.result(scripted.discovered) }) };
     const [one, other, default_] = [
       await scripted.startScripted(script),
@@ -422,8 +417,8 @@ describe('clientInfo', () => {
     expect(received(one)).toEqual({ name: 'app', version: '2' });
     expect(received(other)).toEqual({ name: 'other', version: '3', title: 'Other' });
     expect(received(default_)).toMatchObject({ name: 'quiver' });
-  });
-});
+  },
+);
 
 describe('transports of the application', () => {
   const { command, args } = commandFor('sdk1-server.ts', 'stdio');
@@ -484,39 +479,37 @@ describe('tls', () => {
   });
 });
 
-describe('logger', () => {
-  test('receives events of the client, with the request context of tool calls', async () => {
-    const messages: LogMessage[] = [];
-    const { url } = exampleHttp;
-    const mcp = clientOf({
-      it: { url, protocol: 'modern', logger: (message) => messages.push(message), enableServerLogs: false },
-      down: { url: 'http://127.0.0.1:1/mcp', logger: (message) => messages.push(message) },
-    });
-    const requestContext = new RequestContext();
-    const { tools } = await mcp.listToolsWithErrors();
-    await tools['it_add']?.execute({ a: 1, b: 2 }, { requestContext, runId: 'run-1' });
-    await mcp.callTool({ serverName: 'it', name: 'add', args: { a: 'x' }, requestContext, runId: 'run-2' });
-    await mcp.callTool({ serverName: 'down', name: 'add' }).catch(() => {});
-    await mcp.disconnect();
-    const of = (server: string): LogMessage[] => messages.filter(({ serverName }) => serverName === server);
-    expect(of('it').map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'debug [it] Connected: transport http, protocol version 2026-07-28.',
-      "debug [it] Calling tool 'add'.",
-      "debug [it] Tool 'add' returned.",
-      "debug [it] Calling tool 'add'.",
-      "warning [it] Tool 'add' returned an error.",
-      'debug [it] Disconnected.',
-    ]);
-    expect(of('it')[1]?.requestContext).toBe(requestContext);
-    expect(of('it')[1]?.details).toEqual({ toolName: 'add', runId: 'run-1' });
-    expect(of('it')[4]).toMatchObject({ requestContext, details: { runId: 'run-2' } });
-    // A second attempt to connect depends on the time that has passed.
-    expect([...new Set(of('down').map(({ level, message }) => `${level} ${message}`))]).toEqual([
-      expect.stringMatching(/^error \[down\] Could not connect to MCP server 'down'/),
-      "debug [down] Calling tool 'add'.",
-      expect.stringMatching(/^error \[down\] Tool 'add' failed: Could not connect/),
-    ]);
+test('a logger receives events of the client, with the request context of tool calls', async () => {
+  const messages: LogMessage[] = [];
+  const { url } = exampleHttp;
+  const mcp = clientOf({
+    it: { url, protocol: 'modern', logger: (message) => messages.push(message), enableServerLogs: false },
+    down: { url: 'http://127.0.0.1:1/mcp', logger: (message) => messages.push(message) },
   });
+  const requestContext = new RequestContext();
+  const { tools } = await mcp.listToolsWithErrors();
+  await tools['it_add']?.execute({ a: 1, b: 2 }, { requestContext, runId: 'run-1' });
+  await mcp.callTool({ serverName: 'it', name: 'add', args: { a: 'x' }, requestContext, runId: 'run-2' });
+  await mcp.callTool({ serverName: 'down', name: 'add' }).catch(() => {});
+  await mcp.disconnect();
+  const of = (server: string): LogMessage[] => messages.filter(({ serverName }) => serverName === server);
+  expect(of('it').map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'debug [it] Connected: transport http, protocol version 2026-07-28.',
+    "debug [it] Calling tool 'add'.",
+    "debug [it] Tool 'add' returned.",
+    "debug [it] Calling tool 'add'.",
+    "warning [it] Tool 'add' returned an error.",
+    'debug [it] Disconnected.',
+  ]);
+  expect(of('it')[1]?.requestContext).toBe(requestContext);
+  expect(of('it')[1]?.details).toEqual({ toolName: 'add', runId: 'run-1' });
+  expect(of('it')[4]).toMatchObject({ requestContext, details: { runId: 'run-2' } });
+  // A second attempt to connect depends on the time that has passed.
+  expect([...new Set(of('down').map(({ level, message }) => `${level} ${message}`))]).toEqual([
+    expect.stringMatching(/^error \[down\] Could not connect to MCP server 'down'/),
+    "debug [down] Calling tool 'add'.",
+    expect.stringMatching(/^error \[down\] Tool 'add' failed: Could not connect/),
+  ]);
 });
 
 describe('other things', () => {

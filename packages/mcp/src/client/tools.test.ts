@@ -88,31 +88,29 @@ describe('selection and names', () => {
   });
 });
 
-describe('errors', () => {
-  const broken = (): Server => rawServer([{ name: 'save' }], fails);
+const broken = (): Server => rawServer([{ name: 'save' }], fails);
 
-  test('an error result throws, is returned, or becomes what a function makes of it', async () => {
-    const hint = (error: RemoteToolError): string => `${error.toolName} failed (${error.message}). Try another disk.`;
-    const mcp = clientOf({
-      throws: { server: broken() },
-      returns: { server: broken(), onToolError: 'return' },
-      hints: { server: broken(), onToolError: hint },
-    });
-    const tools = await mcp.listTools();
-    const thrown = await pick(tools, 'throws_save')
-      .execute({})
-      .catch((error: unknown) => error);
-    expect(thrown).toBeInstanceOf(RemoteToolError);
-    expect(thrown).toMatchObject({
-      code: 'MCP_TOOL_ERROR',
-      message: 'disk full',
-      serverName: 'throws',
-      toolName: 'save',
-    });
-    expect(await pick(tools, 'returns_save').execute({})).toEqual(fails());
-    expect(await pick(tools, 'hints_save').execute({})).toBe('save failed (disk full). Try another disk.');
-    expect(await mcp.callTool({ serverName: 'throws', name: 'save' })).toEqual(fails());
+test('an error result throws, is returned, or becomes what a function makes of it', async () => {
+  const hint = (error: RemoteToolError): string => `${error.toolName} failed (${error.message}). Try another disk.`;
+  const mcp = clientOf({
+    throws: { server: broken() },
+    returns: { server: broken(), onToolError: 'return' },
+    hints: { server: broken(), onToolError: hint },
   });
+  const tools = await mcp.listTools();
+  const thrown = await pick(tools, 'throws_save')
+    .execute({})
+    .catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(RemoteToolError);
+  expect(thrown).toMatchObject({
+    code: 'MCP_TOOL_ERROR',
+    message: 'disk full',
+    serverName: 'throws',
+    toolName: 'save',
+  });
+  expect(await pick(tools, 'returns_save').execute({})).toEqual(fails());
+  expect(await pick(tools, 'hints_save').execute({})).toBe('save failed (disk full). Try another disk.');
+  expect(await mcp.callTool({ serverName: 'throws', name: 'save' })).toEqual(fails());
 });
 
 describe('error results with structured content', () => {
@@ -238,30 +236,28 @@ describe('errors through gateways', () => {
   });
 });
 
-describe('processToolCall', () => {
-  test('sees, changes and answers calls', async () => {
-    const calls: unknown[] = [];
-    const mcp = clientOf({
-      it: {
-        server: rawServer([{ name: 'echo' }, { name: 'cached' }], (_name, args) => text(JSON.stringify(args))),
-        processToolCall: async ({ serverName, toolName, args }, next) => {
-          calls.push([serverName, toolName, args]);
-          if (toolName === 'cached') return { content: [{ type: 'text', text: 'from cache' }] };
-          const result = await next({ args: { ...args, added: true } });
-          return { ...result, _meta: { took: 1 } };
-        },
+test('processToolCall sees, changes and answers calls', async () => {
+  const calls: unknown[] = [];
+  const mcp = clientOf({
+    it: {
+      server: rawServer([{ name: 'echo' }, { name: 'cached' }], (_name, args) => text(JSON.stringify(args))),
+      processToolCall: async ({ serverName, toolName, args }, next) => {
+        calls.push([serverName, toolName, args]);
+        if (toolName === 'cached') return { content: [{ type: 'text', text: 'from cache' }] };
+        const result = await next({ args: { ...args, added: true } });
+        return { ...result, _meta: { took: 1 } };
       },
-    });
-    const tools = await mcp.listTools();
-    const output = await pick(tools, 'it_echo').execute({ a: 1 });
-    expect(output).toMatchObject(text('{"a":1,"added":true}'));
-    expect(getToolResult(output)?._meta).toEqual({ took: 1 });
-    expect(await pick(tools, 'it_cached').execute({})).toEqual(text('from cache'));
-    expect(calls).toEqual([
-      ['it', 'echo', { a: 1 }],
-      ['it', 'cached', {}],
-    ]);
+    },
   });
+  const tools = await mcp.listTools();
+  const output = await pick(tools, 'it_echo').execute({ a: 1 });
+  expect(output).toMatchObject(text('{"a":1,"added":true}'));
+  expect(getToolResult(output)?._meta).toEqual({ took: 1 });
+  expect(await pick(tools, 'it_cached').execute({})).toEqual(text('from cache'));
+  expect(calls).toEqual([
+    ['it', 'echo', { a: 1 }],
+    ['it', 'cached', {}],
+  ]);
 });
 
 describe('results', () => {

@@ -81,74 +81,68 @@ describe('discover finds the metadata of a protected resource', () => {
   });
 });
 
-describe('discover rejects the metadata of a protected resource, without another request,', () => {
-  it.each<[string, string, (origin: string) => object]>([
-    ['OAUTH_RESOURCE_MISMATCH', 'for another origin', () => ({ resource: 'https://other.example/mcp' })],
-    ['OAUTH_RESOURCE_MISMATCH', 'for another path', (origin) => ({ resource: `${origin}/mcp2` })],
-    ['OAUTH_RESOURCE_MISMATCH', 'for a value that is not a URL', () => ({ resource: 'mcp' })],
-    ['OAUTH_RESOURCE_MISMATCH', 'for another tenant', (origin) => ({ resource: `${origin}/mcp?tenant=b` })],
-    ['OAUTH_RESOURCE_MISMATCH', 'with a fragment', (origin) => ({ resource: `${origin}/mcp#a` })],
-    [
-      'OAUTH_RESOURCE_MISMATCH',
-      'with credentials',
-      (origin) => ({ resource: `${origin.replace('//', '//u:p@')}/mcp` }),
-    ],
-    ['OAUTH_METADATA_INVALID', 'without a resource', () => ({})],
-    [
-      'OAUTH_METADATA_INVALID',
-      'with servers that are not a list',
-      (origin) => ({ resource: `${origin}/mcp`, authorization_servers: 'https://auth.example' }),
-    ],
-  ])('with %s, %s', async (code, _what, metadata) => {
+it.each<[string, string, (origin: string) => object]>([
+  ['OAUTH_RESOURCE_MISMATCH', 'for another origin', () => ({ resource: 'https://other.example/mcp' })],
+  ['OAUTH_RESOURCE_MISMATCH', 'for another path', (origin) => ({ resource: `${origin}/mcp2` })],
+  ['OAUTH_RESOURCE_MISMATCH', 'for a value that is not a URL', () => ({ resource: 'mcp' })],
+  ['OAUTH_RESOURCE_MISMATCH', 'for another tenant', (origin) => ({ resource: `${origin}/mcp?tenant=b` })],
+  ['OAUTH_RESOURCE_MISMATCH', 'with a fragment', (origin) => ({ resource: `${origin}/mcp#a` })],
+  ['OAUTH_RESOURCE_MISMATCH', 'with credentials', (origin) => ({ resource: `${origin.replace('//', '//u:p@')}/mcp` })],
+  ['OAUTH_METADATA_INVALID', 'without a resource', () => ({})],
+  [
+    'OAUTH_METADATA_INVALID',
+    'with servers that are not a list',
+    (origin) => ({ resource: `${origin}/mcp`, authorization_servers: 'https://auth.example' }),
+  ],
+])(
+  'rejects the metadata of a protected resource with %s, %s, without another request',
+  async (code, _what, metadata) => {
     const { origin, asked } = await serve((at) => ({ [`${resource}/mcp`]: metadata(at), [resource]: metadata(at) }));
     await expect(ask(origin)).rejects.toMatchObject({ code });
     expect(asked).toEqual([`${resource}/mcp`]);
-  });
+  },
+);
+
+it('reports neither control characters of the server nor the query of its URL', async () => {
+  const hostile = 'https://other.example/\u001B[2J\n\nSigned in';
+  for (const metadata of [
+    { resource: hostile },
+    { authorization_servers: [hostile] },
+    { authorization_servers: ['https://auth.example'], issuer: hostile },
+  ]) {
+    const serverUrl = new URL('https://mcp.example/mcp?api_key=s3cr3t');
+    const fetch = async (): Promise<Response> =>
+      Response.json({ resource: 'https://mcp.example/mcp', issuer: 'i', token_endpoint: 't', ...metadata });
+    const error = await ask('https://mcp.example', { serverUrl, fetch }).catch((reason: unknown) => reason);
+    expect(String(error)).toMatch(/^QuiverError: /);
+    expect(String(error)).not.toMatch(/\p{Cc}|s3cr3t/u);
+  }
 });
 
-describe('the error of discover', () => {
-  it('contains neither control characters of the server nor the query of its URL', async () => {
-    const hostile = 'https://other.example/\u001B[2J\n\nSigned in';
-    for (const metadata of [
-      { resource: hostile },
-      { authorization_servers: [hostile] },
-      { authorization_servers: ['https://auth.example'], issuer: hostile },
-    ]) {
-      const serverUrl = new URL('https://mcp.example/mcp?api_key=s3cr3t');
-      const fetch = async (): Promise<Response> =>
-        Response.json({ resource: 'https://mcp.example/mcp', issuer: 'i', token_endpoint: 't', ...metadata });
-      const error = await ask('https://mcp.example', { serverUrl, fetch }).catch((reason: unknown) => reason);
-      expect(String(error)).toMatch(/^QuiverError: /);
-      expect(String(error)).not.toMatch(/\p{Cc}|s3cr3t/u);
-    }
-  });
+it.each([
+  ['in the form of RFC 8414', `${oauth}/tenant`, {}],
+  ['in the form of OpenID Connect with the path at the end', `${openid}/tenant`, {}],
+  ['in the form of OpenID Connect with the path in front', `/tenant${openid}`, {}],
+  ['behind pages', `/tenant${openid}`, { [`${oauth}/tenant`]: page, [`${openid}/tenant`]: page }],
+  ['behind a proxy that responds with 502', `/tenant${openid}`, { [`${oauth}/tenant`]: 502 }],
+])('finds the metadata of an authorization server %s', async (_what, place, others) => {
+  const { origin } = await serve((at) => ({
+    ...others,
+    [`${resource}/mcp`]: describeResource(at),
+    [place]: describeIssuer(`${at}/tenant`),
+  }));
+  const { authorizationServerMetadata } = await ask(origin);
+  expect(authorizationServerMetadata?.token_endpoint).toBe(`${origin}/tenant/token`);
 });
 
-describe('discover finds the metadata of an authorization server', () => {
-  it.each([
-    ['in the form of RFC 8414', `${oauth}/tenant`, {}],
-    ['in the form of OpenID Connect with the path at the end', `${openid}/tenant`, {}],
-    ['in the form of OpenID Connect with the path in front', `/tenant${openid}`, {}],
-    ['behind pages', `/tenant${openid}`, { [`${oauth}/tenant`]: page, [`${openid}/tenant`]: page }],
-    ['behind a proxy that responds with 502', `/tenant${openid}`, { [`${oauth}/tenant`]: 502 }],
-  ])('%s', async (_what, place, others) => {
-    const { origin } = await serve((at) => ({
-      ...others,
-      [`${resource}/mcp`]: describeResource(at),
-      [place]: describeIssuer(`${at}/tenant`),
-    }));
-    const { authorizationServerMetadata } = await ask(origin);
-    expect(authorizationServerMetadata?.token_endpoint).toBe(`${origin}/tenant/token`);
-  });
-});
-
-describe('discover at an unavailable server', () => {
-  it.each([`${resource}/mcp`, `${oauth}/tenant`])('does not treat %s as missing', async (place) => {
+it.each([`${resource}/mcp`, `${oauth}/tenant`])(
+  'does not treat %s of an unavailable server as missing',
+  async (place) => {
     const { origin, asked } = await serve((at) => ({ [`${resource}/mcp`]: describeResource(at), [place]: 503 }));
     await expect(ask(origin)).rejects.toMatchObject({ code: 'OAUTH_UNAVAILABLE' });
     expect(asked.at(-1)).toBe(place);
-  });
-});
+  },
+);
 
 describe('discover of metadata that names another issuer', () => {
   const site = (at: string): Site => ({

@@ -86,43 +86,41 @@ describe('a verified token', () => {
   });
 });
 
-describe('a JWT', () => {
-  it('is valid until its key leaves the key set', async () => {
-    const old = await generateKeyPair('ES256');
-    const fresh = await generateKeyPair('ES256');
-    const asJwk = async ({ publicKey }: typeof old, kid: string): Promise<JWK> => ({
-      ...(await exportJWK(publicKey)),
-      kid,
-      alg: 'ES256',
-    });
-    let keys = [await asJwk(old, 'old')];
-    const { origin: jwksUri } = await serveHttp((_req, res) => res.end(JSON.stringify({ keys })));
-    const issuer = 'https://auth.example.com';
-    const resource = 'https://mcp.example.com/mcp';
-    const sign = ({ privateKey }: typeof old, kid: string): Promise<string> =>
-      new SignJWT({ sub: 'ada' })
-        .setProtectedHeader({ alg: 'ES256', kid })
-        .setIssuer(issuer)
-        .setAudience(resource)
-        .setExpirationTime('1h')
-        .sign(privateKey);
-    const validate = createJwtValidator({ issuer, jwksUri, cooldown: 0 });
-    let verified = 0;
-    const { url } = await start({
-      resource,
-      validateToken: async (token, audience) => {
-        verified += 1;
-        return validate(token, audience);
-      },
-    });
-    const token = await sign(old, 'old');
-    for (let count = 0; count < 4; count += 1) expect(await statusOf(url, token)).toBe(200);
-    // The first check loaded the keys; only the second could say that they are still the same.
-    expect(verified).toBe(2);
-
-    keys = [await asJwk(fresh, 'fresh')];
-    // A token of the new key fetches the key set.
-    expect(await statusOf(url, await sign(fresh, 'fresh'))).toBe(200);
-    expect(await statusOf(url, token)).toBe(401);
+it('accepts a JWT until its key leaves the key set', async () => {
+  const old = await generateKeyPair('ES256');
+  const fresh = await generateKeyPair('ES256');
+  const asJwk = async ({ publicKey }: typeof old, kid: string): Promise<JWK> => ({
+    ...(await exportJWK(publicKey)),
+    kid,
+    alg: 'ES256',
   });
+  let keys = [await asJwk(old, 'old')];
+  const { origin: jwksUri } = await serveHttp((_req, res) => res.end(JSON.stringify({ keys })));
+  const issuer = 'https://auth.example.com';
+  const resource = 'https://mcp.example.com/mcp';
+  const sign = ({ privateKey }: typeof old, kid: string): Promise<string> =>
+    new SignJWT({ sub: 'ada' })
+      .setProtectedHeader({ alg: 'ES256', kid })
+      .setIssuer(issuer)
+      .setAudience(resource)
+      .setExpirationTime('1h')
+      .sign(privateKey);
+  const validate = createJwtValidator({ issuer, jwksUri, cooldown: 0 });
+  let verified = 0;
+  const { url } = await start({
+    resource,
+    validateToken: async (token, audience) => {
+      verified += 1;
+      return validate(token, audience);
+    },
+  });
+  const token = await sign(old, 'old');
+  for (let count = 0; count < 4; count += 1) expect(await statusOf(url, token)).toBe(200);
+  // The first check loaded the keys; only the second could say that they are still the same.
+  expect(verified).toBe(2);
+
+  keys = [await asJwk(fresh, 'fresh')];
+  // A token of the new key fetches the key set.
+  expect(await statusOf(url, await sign(fresh, 'fresh'))).toBe(200);
+  expect(await statusOf(url, token)).toBe(401);
 });

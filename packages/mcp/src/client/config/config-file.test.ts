@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../../test/error-of.ts';
 import { commandFor } from '../../../test/programs/spawn-server.ts';
 import { loadMcpConfig, type SkippedMcpSetting } from './config-file.js';
@@ -17,11 +17,12 @@ function write(content: unknown): string {
   return file;
 }
 
-const load = (
-  mcpServers: unknown,
-  env: Record<string, string> = {},
-  onSkip: (skipped: SkippedMcpSetting) => void = () => {},
-): ReturnType<typeof loadMcpConfig> => loadMcpConfig(write({ mcpServers }), { env, onSkip });
+async function load(mcpServers: unknown, env: Record<string, string> = {}) {
+  const file = write({ mcpServers });
+  const skipped: SkippedMcpSetting[] = [];
+  const config = await loadMcpConfig(file, { env, onSkip: (setting) => skipped.push(setting) });
+  return { ...config, skipped, file };
+}
 
 describe('loadMcpConfig', () => {
   test('reads programs and URLs, with headers and transports, and leaves out what is disabled', async () => {
@@ -59,23 +60,15 @@ describe('loadMcpConfig', () => {
   });
 
   test('leaves a server out, and names file, key and variable, when a variable is not set', async () => {
-    const file = write({ mcpServers: { a: { command: 'x', env: { TOKEN: '${SECRET_TOKEN}' } }, b: { command: 'y' } } });
-    const onSkip = vi.fn();
-    expect(await loadMcpConfig(file, { env: {}, onSkip })).toEqual({ servers: { b: { command: 'y' } } });
-    expect(onSkip.mock.calls).toMatchObject([
-      [
-        {
-          server: 'a',
-          key: 'mcpServers.a',
-          reason: 'invalid',
-          error: {
-            code: 'MCP_CONFIG_VARIABLE_UNDEFINED',
-            message: expect.stringContaining(file),
-            details: { file, key: 'mcpServers.a.env.TOKEN', variable: 'SECRET_TOKEN' },
-          },
-        },
-      ],
-    ]);
+    const a = { command: 'x', env: { TOKEN: '${SECRET_TOKEN}' } };
+    const { servers, skipped, file } = await load({ a, b: { command: 'y' } });
+    expect(servers).toEqual({ b: { command: 'y' } });
+    const error = {
+      code: 'MCP_CONFIG_VARIABLE_UNDEFINED',
+      message: expect.stringContaining(file),
+      details: { file, key: 'mcpServers.a.env.TOKEN', variable: 'SECRET_TOKEN' },
+    };
+    expect(skipped).toMatchObject([{ server: 'a', key: 'mcpServers.a', reason: 'invalid', error }]);
   });
 
   test('names the file that is missing or not JSON', async () => {
@@ -129,39 +122,23 @@ describe('loadMcpConfig', () => {
     [{ url: 'https://a.example', headers: ['x'] }, '.headers'],
     [{ url: 'https://a.example', headers: { Authorization: { token: 's3cret' } } }, '.headers.Authorization'],
   ])('names the key that is wrong in %j, without its value', async (entry, member) => {
-    const onSkip = vi.fn();
-    expect(await load({ a: entry, b: { command: 'y' } }, {}, onSkip)).toEqual({ servers: { b: { command: 'y' } } });
-    expect(onSkip.mock.calls).toMatchObject([
-      [
-        {
-          reason: 'invalid',
-          error: {
-            code: 'MCP_CONFIG_INVALID',
-            details: { key: `mcpServers.a${member}` },
-            message: expect.stringContaining(`mcpServers.a${member} `),
-          },
-        },
-      ],
-    ]);
-    expect(inspect(onSkip.mock.calls, { depth: 9 })).not.toContain('s3cret');
+    const { servers, skipped } = await load({ a: entry, b: { command: 'y' } });
+    expect(servers).toEqual({ b: { command: 'y' } });
+    const key = `mcpServers.a${member}`;
+    const error = { code: 'MCP_CONFIG_INVALID', details: { key }, message: expect.stringContaining(`${key} `) };
+    expect(skipped).toMatchObject([{ reason: 'invalid', error }]);
+    expect(inspect(skipped, { depth: 9 })).not.toContain('s3cret');
   });
 
   test('names an envFile that cannot be read', async () => {
-    const onSkip = vi.fn();
-    await load({ a: { command: 'x', envFile: 'missing.env' } }, {}, onSkip);
-    expect(onSkip.mock.calls).toMatchObject([
-      [
-        {
-          error: { code: 'MCP_CONFIG_NOT_FOUND', message: expect.stringMatching(/at mcpServers\.a\.envFile .*ENOENT/) },
-        },
-      ],
-    ]);
+    const { skipped } = await load({ a: { command: 'x', envFile: 'missing.env' } });
+    const message = expect.stringMatching(/at mcpServers\.a\.envFile .*ENOENT/);
+    expect(skipped).toMatchObject([{ error: { code: 'MCP_CONFIG_NOT_FOUND', message } }]);
   });
 
   test('names a variable that only its host can resolve', async () => {
-    const onSkip = vi.fn();
-    await load({ a: { command: 'x', args: ['${config:editor.fontSize}'] } }, {}, onSkip);
-    expect(onSkip.mock.calls[0]?.[0].error.message).toMatch(
+    const { skipped } = await load({ a: { command: 'x', args: ['${config:editor.fontSize}'] } });
+    expect(skipped[0]?.error?.message).toMatch(
       /uses \$\{config:editor\.fontSize\} at mcpServers\.a\.args\[0\], which only its own host can resolve\. Replace it\.$/,
     );
   });
@@ -174,10 +151,11 @@ describe('loadMcpConfig', () => {
   });
 
   test('ends with the error that onSkip throws', async () => {
-    const refuse = ({ error }: SkippedMcpSetting): void => {
+    const onSkip = ({ error }: SkippedMcpSetting): void => {
       if (error) throw error;
     };
-    await expect(load({ off: { disabled: true }, a: {} }, {}, refuse)).rejects.toThrow(errorOf('MCP_CONFIG_INVALID'));
+    const loading = loadMcpConfig(write({ mcpServers: { off: { disabled: true }, a: {} } }), { onSkip });
+    await expect(loading).rejects.toThrow(errorOf('MCP_CONFIG_INVALID'));
   });
 
   test.each([
@@ -205,7 +183,8 @@ describe('loadMcpConfig', () => {
 
   test('what it returns is a configuration', async () => {
     const { command, args } = commandFor('stdio-server.ts');
-    await using mcp = new MCPClient({ id: 'config', ...(await load({ it: { command, args } })) });
+    const config = await loadMcpConfig(write({ mcpServers: { it: { command, args } } }));
+    await using mcp = new MCPClient({ id: 'config', ...config });
     expect(Object.keys(await mcp.listTools())).toContain('it_echo');
   });
 });

@@ -319,15 +319,13 @@ describe.each(['modern', undefined] as const)('server/discover, protocol %s', (p
   });
 });
 
-describe('the stream of a session', () => {
-  test.concurrent.each(Object.entries(streams))('%s', async (name, scenario) => {
-    const [sdk, engine] = await Promise.all([
-      play(scenario, 'legacy', 'sdk', 600),
-      play(scenario, 'legacy', 'engine', 600),
-    ]);
-    expect(sdk.streams.length).toBeGreaterThan(0);
-    expectSame(`stream: ${name}`, engine, sdk);
-  });
+test.concurrent.each(Object.entries(streams))('the stream of a session: %s', async (name, scenario) => {
+  const [sdk, engine] = await Promise.all([
+    play(scenario, 'legacy', 'sdk', 600),
+    play(scenario, 'legacy', 'engine', 600),
+  ]);
+  expect(sdk.streams.length).toBeGreaterThan(0);
+  expectSame(`stream: ${name}`, engine, sdk);
 });
 
 test('a handshake whose stream ends without a response fails at once', async () => {

@@ -444,14 +444,13 @@ describe('requests for input', () => {
 });
 
 describe('limits', () => {
-  test('let an optional call run without a task', async () => {
-    const server = serve('optional', work.execute, { tasks: { maxTotal: 1 } });
-    const caller = callerOf(server);
+  test.each([{ maxTotal: 1 }, { maxCharacters: 1 }])('let an optional call run without a task: %j', async (tasks) => {
+    const caller = callerOf(serve('optional', work.execute, { tasks }));
     await caller.start();
     const second = caller.call('job');
     await eventually(() => expect(work.contexts).toHaveLength(2));
     work.finish();
-    expect((await second).result).toMatchObject({ resultType: 'complete' });
+    expect((await second).result).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] });
   });
 
   test('refuse a call that requires a task, per caller', async () => {
@@ -505,16 +504,6 @@ describe('limits', () => {
       expect(status).toBe(name === 'maxCharacters' ? 429 : 200);
       work.finish();
     }
-  });
-
-  test('of characters let an optional call run without a task', async () => {
-    const server = serve('optional', work.execute, { tasks: { maxCharacters: 1 } });
-    const caller = callerOf(server);
-    await caller.start();
-    const second = caller.call('job');
-    await eventually(() => expect(work.contexts).toHaveLength(2));
-    work.finish();
-    expect((await second).result).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] });
   });
 
   test('of characters end with the lifetime of the tasks', async () => {

@@ -159,23 +159,16 @@ describe('the order of notifications', () => {
   const methods = (reader: EventReader): string[] =>
     messagesOf(reader).flatMap(({ method }) => (method === updated || method === changed ? [method] : []));
 
-  test('is that of the changes, also when a callback decides late which readers one concerns', async () => {
+  test.each([
+    ['is that of the changes, also when a callback decides late which readers one concerns', 50, [updated, changed]],
+    ['is abandoned for a callback that does not return', 1_000_000, [changed]],
+  ])('%s', async (_title, delay, expected) => {
     const { server, readers, state } = await serveSlow();
-    state.delay = 50;
+    state.delay = delay;
     await server.resources.notifyUpdated({ uri: 'note://a' });
     await server.toolActions.notifyListChanged();
     await eventually(() => {
-      for (const reader of readers) expect(methods(reader)).toEqual([updated, changed]);
-    });
-  });
-
-  test('is abandoned for a callback that does not return', async () => {
-    const { server, readers, state } = await serveSlow();
-    state.delay = 1_000_000;
-    await server.resources.notifyUpdated({ uri: 'note://a' });
-    await server.toolActions.notifyListChanged();
-    await eventually(() => {
-      for (const reader of readers) expect(methods(reader)).toEqual([changed]);
+      for (const reader of readers) expect(methods(reader)).toEqual(expected);
     });
   });
 });

@@ -111,22 +111,20 @@ describe('server.elicitation.sendRequest', () => {
   });
 });
 
-describe('server.elicitation.notifyComplete', () => {
-  test('notifies the named session, and throws when that is not possible', async () => {
-    const { server, url } = await serve();
-    const [one, two] = await Promise.all([openSession(url), openSession(url)]);
-    const page = { elicitationId: 'page-1', sessionId: one['mcp-session-id'] };
-    await expect(server.elicitation.notifyComplete(page)).rejects.toMatchObject({ code: 'ELICITATION_FAILED' });
-    const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
-    for (const reader of readers) afterTest(() => reader.destroy());
-    await server.elicitation.notifyComplete(page);
-    const params = { elicitationId: 'page-1' };
-    await eventually(() => {
-      const heard = readers.map(({ events }) => events.map(({ data }) => JSON.parse(data) as unknown));
-      expect(heard).toEqual([[{ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params }], []]);
-    });
-    await expect(server.elicitation.notifyComplete({ elicitationId: 'page-1' })).rejects.toMatchObject({
-      code: 'ELICITATION_NO_CLIENT',
-    });
+test('notifyComplete() notifies the named session, and throws when that is not possible', async () => {
+  const { server, url } = await serve();
+  const [one, two] = await Promise.all([openSession(url), openSession(url)]);
+  const page = { elicitationId: 'page-1', sessionId: one['mcp-session-id'] };
+  await expect(server.elicitation.notifyComplete(page)).rejects.toMatchObject({ code: 'ELICITATION_FAILED' });
+  const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
+  for (const reader of readers) afterTest(() => reader.destroy());
+  await server.elicitation.notifyComplete(page);
+  const params = { elicitationId: 'page-1' };
+  await eventually(() => {
+    const heard = readers.map(({ events }) => events.map(({ data }) => JSON.parse(data) as unknown));
+    expect(heard).toEqual([[{ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params }], []]);
+  });
+  await expect(server.elicitation.notifyComplete({ elicitationId: 'page-1' })).rejects.toMatchObject({
+    code: 'ELICITATION_NO_CLIENT',
   });
 });

@@ -86,20 +86,18 @@ describe('pageSize', () => {
   });
 });
 
-describe('cacheHints', () => {
-  test('allows caching of lists for 5 s without a hint, and never for other callers', async () => {
-    const url = await serve({ cacheHints: { 'tools/list': { ttlMs: 60_000, cacheScope: 'public' } } });
-    const hintOf = async (method: string, params?: Record<string, unknown>): Promise<unknown> => {
-      const { ttlMs, cacheScope } = (await send(url, modern(method, params))).json.result;
-      return { ttlMs, cacheScope };
-    };
-    const none = { ttlMs: 0, cacheScope: 'private' };
-    expect(await hintOf('tools/list')).toEqual({ ttlMs: 60_000, cacheScope: 'public' });
-    expect(await hintOf('server/discover')).toEqual(none);
-    for (const method of ['resources/list', 'resources/templates/list', 'prompts/list'])
-      expect(await hintOf(method)).toEqual({ ttlMs: 5000, cacheScope: 'private' });
-    expect(await hintOf('resources/read', { uri: 'note://watched' })).toEqual(none);
-  });
+test('allows caching of lists for 5 s without a cache hint, and never for other callers', async () => {
+  const url = await serve({ cacheHints: { 'tools/list': { ttlMs: 60_000, cacheScope: 'public' } } });
+  const hintOf = async (method: string, params?: Record<string, unknown>): Promise<unknown> => {
+    const { ttlMs, cacheScope } = (await send(url, modern(method, params))).json.result;
+    return { ttlMs, cacheScope };
+  };
+  const none = { ttlMs: 0, cacheScope: 'private' };
+  expect(await hintOf('tools/list')).toEqual({ ttlMs: 60_000, cacheScope: 'public' });
+  expect(await hintOf('server/discover')).toEqual(none);
+  for (const method of ['resources/list', 'resources/templates/list', 'prompts/list'])
+    expect(await hintOf(method)).toEqual({ ttlMs: 5000, cacheScope: 'private' });
+  expect(await hintOf('resources/read', { uri: 'note://watched' })).toEqual(none);
 });
 
 test.each([
@@ -215,19 +213,17 @@ test('shows name, version, description and release date', () => {
   expect({ name, version, description, releaseDate, tools: {} }).toEqual(config);
 });
 
-describe('names that clients refuse', () => {
-  test('are served with a warning that names the rule', async () => {
-    const warnings: string[] = [];
-    const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
-    const names = ['a b', 'x'.repeat(129), 'größe', 'fine.name-1_x'];
-    const server = new MCPServer({
-      name: 'n',
-      version: '1',
-      logger,
-      tools: Object.fromEntries(names.map((name) => [name, plain(name)])),
-    });
-    expect(server.getToolListInfo().tools.map(({ name }) => name)).toEqual(names);
-    expect(warnings).toHaveLength(3);
-    expect(warnings[0]).toContain('use 1 to 128 of A-Z a-z 0-9 _ . -');
+test('serves names that clients refuse, with a warning that names the rule', async () => {
+  const warnings: string[] = [];
+  const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
+  const names = ['a b', 'x'.repeat(129), 'größe', 'fine.name-1_x'];
+  const server = new MCPServer({
+    name: 'n',
+    version: '1',
+    logger,
+    tools: Object.fromEntries(names.map((name) => [name, plain(name)])),
   });
+  expect(server.getToolListInfo().tools.map(({ name }) => name)).toEqual(names);
+  expect(warnings).toHaveLength(3);
+  expect(warnings[0]).toContain('use 1 to 128 of A-Z a-z 0-9 _ . -');
 });

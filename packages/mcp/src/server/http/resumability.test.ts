@@ -260,21 +260,17 @@ describe('with an event store', () => {
   });
 });
 
-describe('no event store', () => {
-  test('ignores closeSSEStream and sends the result on the stream', async () => {
-    const { url } = await server.listen();
-    const reader = await readEvents(url, { method: 'POST', headers: await openSession(url), body: call('polling') });
-    await reader.ended;
-    expect(messagesOf(reader).at(-1)).toMatchObject({ result: { content: [{ text: 'worth the wait' }] } });
-    expect(reader.events.every(({ id }) => id === undefined)).toBe(true);
-  });
+test('ignores closeSSEStream without an event store, and sends the result on the stream', async () => {
+  const { url } = await server.listen();
+  const reader = await readEvents(url, { method: 'POST', headers: await openSession(url), body: call('polling') });
+  await reader.ended;
+  expect(messagesOf(reader).at(-1)).toMatchObject({ result: { content: [{ text: 'worth the wait' }] } });
+  expect(reader.events.every(({ id }) => id === undefined)).toBe(true);
 });
 
-describe('enableJsonResponse', () => {
-  test('sends JSON responses with enableJsonResponse, also after messages', async () => {
-    const { url } = await server.listen({ enableJsonResponse: true });
-    const answer = await send(url, { headers: await openSession(url), body: call('counting') });
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.json.result.content[0].text).toBe('counted');
-  });
+test('sends JSON responses with enableJsonResponse, also after messages', async () => {
+  const { url } = await server.listen({ enableJsonResponse: true });
+  const answer = await send(url, { headers: await openSession(url), body: call('counting') });
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.json.result.content[0].text).toBe('counted');
 });

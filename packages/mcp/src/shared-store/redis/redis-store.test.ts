@@ -191,14 +191,12 @@ it.skipIf(!url)('receives messages without the offline queue and the resubscript
   }
 });
 
-describe('RedisStore', () => {
-  it.each<[string, unknown]>([
-    ['no client', { client: undefined }],
-    ['a URL in place of a client', { client: 'redis://localhost' }],
-    ['an ioredis client with a key prefix', { client: { call() {}, on() {}, options: { keyPrefix: 'x:' } } }],
-    ['a negative timeout', { client: { call() {}, on() {} }, timeout: -1 }],
-    ['a key prefix that is not text', { client: { call() {}, on() {} }, keyPrefix: 1 }],
-  ])('rejects %s', (_kind, options) => {
-    expect(() => new RedisStore(options as RedisStoreOptions)).toThrow(errorOf('OPTIONS_INVALID'));
-  });
+it.each<[string, unknown]>([
+  ['no client', { client: undefined }],
+  ['a URL in place of a client', { client: 'redis://localhost' }],
+  ['an ioredis client with a key prefix', { client: { call() {}, on() {}, options: { keyPrefix: 'x:' } } }],
+  ['a negative timeout', { client: { call() {}, on() {} }, timeout: -1 }],
+  ['a key prefix that is not text', { client: { call() {}, on() {} }, keyPrefix: 1 }],
+])('RedisStore rejects %s', (_kind, options) => {
+  expect(() => new RedisStore(options as RedisStoreOptions)).toThrow(errorOf('OPTIONS_INVALID'));
 });
