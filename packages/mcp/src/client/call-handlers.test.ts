@@ -79,10 +79,7 @@ const connect = (definition: object): MCPClient => clientOf({ it: definition as 
 const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
 
 /** A user who answers the elicitation requests of `contact`. */
-function personOf(
-  name: string,
-  begin: () => unknown = () => {},
-): { asked: string[]; onElicitation: ElicitationHandler } {
+function personOf(name: string, begin: () => unknown = () => {}) {
   const asked: string[] = [];
   const onElicitation: ElicitationHandler = async ({ message }) => {
     asked.push(message);
@@ -172,7 +169,7 @@ describe('a transport that does not tell which call a request belongs to', () =>
     const mcp = connect(commandFor('stdio-server.ts'));
     const operator = personOf('operator', meetingOf(2));
     await mcp.elicitation.onRequest('it', operator.onElicitation);
-    const call = (user: string): Promise<unknown> =>
+    const call = (user: string) =>
       mcp.callTool({
         serverName: 'it',
         name: 'contact',

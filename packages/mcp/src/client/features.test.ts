@@ -39,65 +39,32 @@ afterAll(async () => {
   await example.close();
 });
 
-interface Setup {
-  name: string;
-  full: () => MastraMCPServerDefinition;
-  example: () => MastraMCPServerDefinition;
-  isModern: boolean;
-}
-
-const setups: Setup[] = [
-  {
-    name: 'HTTP, sessions',
-    full: () => ({ url: fullHttp.url, protocol: 'legacy' }),
-    example: () => ({ url: exampleHttp.url, protocol: 'legacy' }),
-    isModern: false,
-  },
-  {
-    name: 'HTTP, stateless revision',
-    full: () => ({ url: fullHttp.url, protocol: 'modern' }),
-    example: () => ({ url: exampleHttp.url, protocol: 'modern' }),
-    isModern: true,
-  },
-  {
-    name: 'stdio',
-    full: () => commandFor('full-stdio-server.ts'),
-    example: () => commandFor('stdio-server.ts'),
-    isModern: false,
-  },
-  {
-    name: 'stdio, stateless revision',
-    full: () => ({ ...commandFor('full-stdio-server.ts'), protocol: 'modern' }),
-    example: () => ({ ...commandFor('stdio-server.ts'), protocol: 'modern' }),
-    isModern: true,
-  },
-  {
-    name: 'in process',
-    full: () => ({ server: full }),
-    example: () => ({ server: example }),
-    isModern: false,
-  },
-  {
-    name: 'in process, stateless revision',
-    full: () => ({ server: full, protocol: 'modern' }),
-    example: () => ({ server: example, protocol: 'modern' }),
-    isModern: true,
-  },
+/** Ways to the full and to the example server. The stateless revision is requested by `protocol`. */
+const ways: [name: string, full: MastraMCPServerDefinition, example: MastraMCPServerDefinition][] = [
+  ['HTTP', { url: fullHttp.url, protocol: 'legacy' }, { url: exampleHttp.url, protocol: 'legacy' }],
+  ['stdio', commandFor('full-stdio-server.ts'), commandFor('stdio-server.ts')],
+  ['in process', { server: full }, { server: example }],
 ];
+const setups = ways.flatMap(([name, ...definitions]) => [
+  { name, definitions, isModern: false },
+  {
+    name: `${name}, stateless revision`,
+    definitions: definitions.map((definition) => ({ ...definition, protocol: 'modern' })),
+    isModern: true,
+  },
+]);
 
-describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDefinition, isModern }) => {
-  const connect = (extra: Partial<MastraMCPServerDefinition> = {}): MCPClient =>
-    new MCPClient({
-      id: `features ${name} ${Math.random()}`,
-      // Only members of every definition are added.
-      servers: { it: { ...fullDefinition(), ...extra } as MastraMCPServerDefinition },
-    });
+describe.each(setups)('$name', ({ name, definitions: [fullDefinition, exampleDefinition], isModern }) => {
+  /** Only members of every definition are added. */
+  const connectTo = (definition: object | undefined, extra: object): MCPClient =>
+    clientOf({ it: { ...definition, ...extra } as MastraMCPServerDefinition });
+  const connect = (extra: Partial<MastraMCPServerDefinition> = {}) => connectTo(fullDefinition, extra);
 
   // What no transport affects is tested without the processes of stdio.
   const isStdio = name.startsWith('stdio');
 
   test('resources and templates are listed by server and read', async () => {
-    await using mcp = connect();
+    const mcp = connect();
     const { it } = await mcp.resources.list();
     expect(it?.map(({ uri }) => uri)).toContain('note://watched');
     expect((await mcp.resources.templates())['it']).toMatchObject([{ uriTemplate: 'user://{id}/profile{?lang}' }]);
@@ -116,7 +83,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
 
   test.skipIf(isStdio)('every request of the server reaches `onMessage` as well as its handler', async () => {
     const events: string[] = [];
-    await using mcp = connect({
+    const mcp = connect({
       onMessage: ({ method, params }, { serverName }) => {
         events.push(`${serverName} ${method} ${params === undefined}`);
         throw new Error('an error of the handler harms nothing');
@@ -132,7 +99,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('a resource that is not there is an error that names the operation and the reason', async () => {
-    await using mcp = connect();
+    const mcp = connect();
     await expect(mcp.resources.read('it', 'note://nowhere')).rejects.toMatchObject({
       code: 'MCP_CLIENT_READ_RESOURCE_FAILED',
       details: { server: 'it', domain: 'MCP', reason: 'MCP_REQUEST_FAILED', rpcCode: -32602 },
@@ -140,7 +107,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test('subscribed resources and changed lists are reported, and reports stop when asked', async () => {
-    await using mcp = connect();
+    const mcp = connect();
     const heard: string[] = [];
     await mcp.resources.onUpdated('it', ({ uri }) => heard.push(uri));
     await mcp.resources.onListChanged('it', () => heard.push('resources'));
@@ -156,7 +123,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('prompts are listed with their versions and filled with arguments of any type', async () => {
-    await using mcp = connect();
+    const mcp = connect();
     const { it } = await mcp.prompts.list();
     expect(it?.map(({ name, version }) => [name, version])).toContainEqual(['review', 'v2']);
     const { prompt, messages, _meta } = await mcp.prompts.get({
@@ -177,7 +144,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('arguments are completed', async () => {
-    await using mcp = connect();
+    const mcp = connect();
     const options = { serverName: 'it', argument: { name: 'code', value: 'x' }, context: { language: 'ts' } };
     expect(await mcp.complete({ ...options, ref: { type: 'prompt', name: 'review' } })).toMatchObject({
       values: ['code=x', 'ts'],
@@ -201,7 +168,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test('passes elicitation requests to the handler, with the name of the server', async () => {
-    const mcp = clientOf({ it: exampleDefinition() });
+    const mcp = connectTo(exampleDefinition, {});
     const asked: string[] = [];
     await mcp.elicitation.onRequest('it', async ({ message, serverName, mode, requestedSchema }) => {
       asked.push(`${serverName} ${mode}: ${message} ${Object.keys(requestedSchema.properties).join()}`);
@@ -217,7 +184,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   test.skipIf(isStdio)('rejects a failed elicitation inside the tool, with the code of the failure', async () => {
     const logged: string[] = [];
     const logger = ({ level, message }: LogMessage): void => void (level === 'error' && logged.push(message));
-    const mcp = clientOf({ it: { ...exampleDefinition(), logger } as MastraMCPServerDefinition });
+    const mcp = connectTo(exampleDefinition, { logger });
     const call = async (): Promise<unknown> =>
       (await mcp.callTool({ serverName: 'it', name: 'contact', args: {} })).content;
     expect(await call()).toMatchObject([{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }]);
@@ -248,7 +215,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
       },
       doStream: () => Promise.reject(new Error('not used')),
     };
-    await using mcp = connect({ sampling: { model, maxTokens: 5, approve: ({ serverName }) => serverName === 'it' } });
+    const mcp = connect({ sampling: { model, maxTokens: 5, approve: ({ serverName }) => serverName === 'it' } });
     expect(await mcp.callTool({ serverName: 'it', name: 'sample' })).toMatchObject({
       content: [{ text: 'parrot: Paris' }],
     });
@@ -258,7 +225,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('sends the roots, also after they change', async () => {
-    await using mcp = connect({ roots: [{ uri: 'file:///a' }] });
+    const mcp = connect({ roots: [{ uri: 'file:///a' }] });
     const ask = async (): Promise<unknown> => (await mcp.callTool({ serverName: 'it', name: 'roots' })).content;
     expect(await ask()).toMatchObject([{ text: '["file:///a"]' }]);
     await mcp.setRoots('it', [{ uri: 'file:///b', name: 'B' }]);
@@ -266,7 +233,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('only pages that are safe to open reach the handler', async () => {
-    await using mcp = connect({ capabilities: { elicitation: { form: {}, url: {} } } });
+    const mcp = connect({ capabilities: { elicitation: { form: {}, url: {} } } });
     const urls: unknown[] = [];
     await mcp.elicitation.onRequest('it', async ({ mode, url }) => {
       urls.push([mode, url]);
@@ -284,9 +251,8 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
 
   test('progress carries the id of the run, logs reach the handler', async () => {
     const logs: string[] = [];
-    const mcp = clientOf({
-      it: { ...exampleDefinition(), log: ({ level, message }) => logs.push(`${level} ${message}`) },
-    });
+    const log = ({ level, message }: LogMessage) => logs.push(`${level} ${message}`);
+    const mcp = connectTo(exampleDefinition, { log });
     const updates: unknown[] = [];
     await mcp.progress.onUpdate('it', (update) => updates.push(update));
     const steps = pick(await mcp.listTools(), 'it_steps');
@@ -309,7 +275,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test.skipIf(isStdio)('requests no progress without progress tracking', async () => {
-    const mcp = clientOf({ it: { ...exampleDefinition(), enableProgressTracking: false } });
+    const mcp = connectTo(exampleDefinition, { enableProgressTracking: false });
     const updates: unknown[] = [];
     await mcp.progress.onUpdate('it', (update) => updates.push(update));
     await mcp.callTool({ serverName: 'it', name: 'steps' });
@@ -317,7 +283,7 @@ describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDe
   });
 
   test('the state of the connection can be asked', async () => {
-    await using mcp = connect();
+    const mcp = connect();
     expect(mcp.status()).toEqual({ it: { state: 'idle' } });
     await mcp.listTools();
     expect(mcp.status()['it']).toMatchObject({

@@ -1,20 +1,21 @@
 import { createTool, isToolFailure } from '@quiver/core/tools';
 import { McpServer, Server } from '@modelcontextprotocol/server';
-import { generateText as generateText5 } from 'ai-v5';
+import { generateText as generateText5, stepCountIs as stepCountIs5 } from 'ai-v5';
 import { MockLanguageModelV2 } from 'ai-v5/test';
 import { generateText as generateText6, stepCountIs as stepCountIs6 } from 'ai-v6';
 import { MockLanguageModelV3 } from 'ai-v6/test';
 import { generateText as generateText7, stepCountIs as stepCountIs7 } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
-import { stepCountIs as stepCountIs5 } from 'ai-v5';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from '../../test/error-of.ts';
 import { eras } from '../../test/eras.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
+import { toolOf } from '../../test/servers/tool-of.ts';
 import { clientOf, pick } from '../../test/clients/client-of.ts';
 import { captureLog } from '../../test/capture-log.ts';
 import type { ProtocolTool } from '../protocol/types.js';
+import type { MCPServerConfig, ToolsInput } from '../server/index.js';
 import { MCPServer } from '../server/mcp-server.js';
 import type { MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError } from './config/tool-options.js';
@@ -41,6 +42,9 @@ function rawServer(tools: RawTool[], answer: (name: string, args: unknown) => ob
   server.setRequestHandler('tools/call', async ({ params }) => answer(params.name, params.arguments) as never);
   return server;
 }
+
+const serve = (tools: ToolsInput, config: Partial<MCPServerConfig> = {}): MCPServer =>
+  new MCPServer({ id: crypto.randomUUID(), name: 'served', version: '1', tools, ...config });
 
 const text = (value: string): object => ({ content: [{ type: 'text', text: value }] });
 
@@ -116,14 +120,7 @@ test('an error result throws, is returned, or becomes what a function makes of i
 describe('error results with structured content', () => {
   const data = { code: 'QUOTA', retryAfter: 30 };
   const failsWith = (result: object): MCPServer =>
-    new MCPServer({
-      id: crypto.randomUUID(),
-      name: 'quota',
-      version: '1',
-      tools: {
-        search: createTool({ id: 'search', description: 'd', execute: async () => ({ isError: true, ...result }) }),
-      },
-    });
+    serve({ search: toolOf('search', async () => ({ isError: true, ...result })) });
 
   test.each([
     ['a text', text('Too many calls.'), 'Too many calls.\n{"code":"QUOTA","retryAfter":30}'],
@@ -154,14 +151,9 @@ describe('error results with structured content', () => {
       execute: async () => ({ celsius: 21 }),
       toModelOutput: ({ celsius }) => ({ type: 'text', value: `It is ${celsius} degrees.` }),
     });
-    const upstream = new MCPServer({ id: crypto.randomUUID(), name: 'weather', version: '1', tools: { weather } });
+    const upstream = serve({ weather });
     const remote = clientOf({ it: { server: upstream, toolPrefix: false, protocol: era } });
-    const gateway = new MCPServer({
-      id: crypto.randomUUID(),
-      name: 'gateway',
-      version: '1',
-      tools: await remote.listTools(),
-    });
+    const gateway = serve(await remote.listTools());
     const tool = pick(await clientOf({ it: gateway }).listTools(), 'it_weather');
     const output = await tool.execute({});
     expect(output).toEqual({ celsius: 21 });
@@ -174,7 +166,7 @@ describe('error results with structured content', () => {
     const upstream = failsWith({ ...text('Error: Too many calls.'), structuredContent: data });
     const gateway = async (server: MCPServer): Promise<MCPServer> => {
       const mcp = clientOf({ it: { server, toolPrefix: false, protocol: era } });
-      return new MCPServer({ id: crypto.randomUUID(), name: 'gateway', version: '1', tools: await mcp.listTools() });
+      return serve(await mcp.listTools());
     };
     const mcp = clientOf({ it: await gateway(await gateway(upstream)) });
     expect(await mcp.callTool({ serverName: 'it', name: 'search' })).toMatchObject({
@@ -186,15 +178,7 @@ describe('error results with structured content', () => {
 });
 
 describe('errors through gateways', () => {
-  const failing = (): MCPServer =>
-    new MCPServer({
-      id: crypto.randomUUID(),
-      name: 'disk',
-      version: '1',
-      tools: {
-        save: createTool({ id: 'save', description: 'd', execute: () => Promise.reject(new Error('disk full')) }),
-      },
-    });
+  const failing = () => serve({ save: toolOf('save', () => Promise.reject(new Error('disk full'))) });
 
   test.each<[string, object]>([
     ['throws', {}],
@@ -209,8 +193,7 @@ describe('errors through gateways', () => {
     ],
   ])('are marked as an error once (%s)', async (_name, options) => {
     const mcp = clientOf({ disk: { server: failing(), toolPrefix: false, ...options } });
-    const server = new MCPServer({ name: 'gateway', version: '1', tools: await mcp.listTools() });
-    const outer = clientOf({ it: server });
+    const outer = clientOf({ it: serve(await mcp.listTools()) });
     const result = await outer.callTool({ serverName: 'it', name: 'save' });
     expect(result).toMatchObject({ ...text('Error: disk full'), isError: true });
     const tools = await outer.listTools();
@@ -220,13 +203,7 @@ describe('errors through gateways', () => {
   test('are hidden by a gateway that masks errors', async () => {
     const mcp = clientOf({ disk: { server: failing(), toolPrefix: false } });
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    const server = new MCPServer({
-      name: 'gateway',
-      version: '1',
-      tools: await mcp.listTools(),
-      maskErrors: true,
-      logger,
-    });
+    const server = serve(await mcp.listTools(), { maskErrors: true, logger });
     const result = await clientOf({ it: server }).callTool({ serverName: 'it', name: 'save' });
     expect(JSON.stringify(result)).not.toContain('disk full');
     expect(result).toMatchObject({
@@ -666,7 +643,7 @@ test('a server accepts the JSON form of dates and bigints', async () => {
       return { until: input.at, total: `${input.seats}` };
     },
   });
-  const mcp = clientOf({ it: new MCPServer({ name: 'it', version: '1', tools: { book } }) });
+  const mcp = clientOf({ it: serve({ book }) });
   const tool = pick(await mcp.listTools(), 'it_book');
   for (const seats of [7, '12345678901234567890']) {
     const at = '2026-11-22T03:39:57.000Z';
@@ -679,7 +656,7 @@ test('a server accepts the JSON form of dates and bigints', async () => {
 test('a server validates tools of AI SDK 4 by their parameters', async () => {
   const parameters = z.object({ n: z.number() });
   const older = { description: 'x', parameters, execute: async ({ n }: { n: number }) => `${n}` };
-  const mcp = clientOf({ it: new MCPServer({ name: 'it', version: '1', tools: { older } }) });
+  const mcp = clientOf({ it: serve({ older }) });
   const tool = pick(await mcp.listTools(), 'it_older');
   expect(tool.inputSchema).toMatchObject({ jsonSchema: { properties: { n: { type: 'number' } } } });
   expect(await tool.execute({ n: 1 })).toEqual(text('1'));

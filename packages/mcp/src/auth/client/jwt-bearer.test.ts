@@ -70,9 +70,7 @@ describe('createJwtBearerProvider', () => {
 });
 
 describe('createEnterpriseManagedProvider', () => {
-  async function startIdentityProvider(
-    answer: (form: URLSearchParams) => [status: number, body: object],
-  ): Promise<{ tokenEndpoint: string; forms: URLSearchParams[] }> {
+  async function startIdentityProvider(answer: (form: URLSearchParams) => [status: number, body: object]) {
     const forms: URLSearchParams[] = [];
     const { origin } = await serveHttp(async (req, res) => {
       let body = '';

@@ -32,8 +32,7 @@ describe('SharedOAuthStorage', () => {
 
   it('stores neither names nor, with a key, values in plain text', async () => {
     const store = new InMemoryStore();
-    const open = (encryptionKey?: string): SharedOAuthStorage =>
-      new SharedOAuthStorage({ store, owner: 'ada', encryptionKey });
+    const open = (encryptionKey?: string) => new SharedOAuthStorage({ store, owner: 'ada', encryptionKey });
     await open('correct').set('tokens:https://mcp.example.com/?key=s3cr3t', 's3cr3t');
     expect(await contentOf(store)).not.toMatch(/s3cr3t|ada/);
     expect(await open('correct').get('tokens:https://mcp.example.com/?key=s3cr3t')).toBe('s3cr3t');
@@ -57,8 +56,7 @@ describe('SharedOAuthStorage', () => {
     });
     const { SharedOAuthStorage } = await import('@quiver/mcp/auth');
     const store = new InMemoryStore();
-    const open = (owner: string): SharedOAuthStorage =>
-      new SharedOAuthStorage({ store, owner, encryptionKey: 'of many users' });
+    const open = (owner: string) => new SharedOAuthStorage({ store, owner, encryptionKey: 'of many users' });
     await Promise.all(['ada', 'bob'].map((owner) => open(owner).set('tokens', owner)));
     expect(await Promise.all(['ada', 'bob', 'ada'].map((owner) => open(owner).get('tokens')))).toEqual([
       'ada',
@@ -71,8 +69,7 @@ describe('SharedOAuthStorage', () => {
 
   it('keeps the order of a write and a deletion that are not awaited', async () => {
     const store = new InMemoryStore();
-    const open = (): SharedOAuthStorage =>
-      new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'not derived yet' });
+    const open = () => new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'not derived yet' });
     for (const _ of ['before the key is derived', 'with a derived key']) {
       await Promise.all([open().set('tokens', 'of a refresh'), open().delete('tokens')]);
       expect(await open().get('tokens')).toBeUndefined();

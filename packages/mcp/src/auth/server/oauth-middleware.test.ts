@@ -307,13 +307,11 @@ describe('the identity', () => {
       validateToken: (token) => ({ valid: true, subject: '1', issuer: `https://${token}.example` }),
     });
     const session = await openSession(url, bearer('a'));
-    const ping = (token: string): Promise<WireAnswer> =>
-      send(url, { headers: { ...bearer(token), ...session }, body: rpc('ping') });
+    const ping = (token: string) => send(url, { headers: { ...bearer(token), ...session }, body: rpc('ping') });
     expect([(await ping('a')).status, (await ping('b')).status]).toEqual([200, 404]);
 
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
-    const ask = (token: string, more: object = {}): Promise<WireAnswer> =>
-      callTool(url, token, 'ask', { _meta, ...more });
+    const ask = (token: string, more: object = {}) => callTool(url, token, 'ask', { _meta, ...more });
     const { requestState, inputRequests } = (await ask('a')).json.result;
     const [key = ''] = Object.keys(inputRequests as object);
     const answers = {
@@ -345,7 +343,7 @@ describe('the identity', () => {
   it('rejects the call of a tool that needs more with 403, in both eras, and serves the others', async () => {
     const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
     const session = await openSession(url, bearer('good'));
-    const legacy = (token: string, name: string): Promise<WireAnswer> =>
+    const legacy = (token: string, name: string) =>
       send(url, { headers: { ...bearer(token), ...session }, body: rpc('tools/call', { name }) });
     const refused = await legacy('good', 'secret');
     expect(refused.status).toBe(403);
@@ -505,8 +503,7 @@ describe('validation', () => {
   });
 
   it('ignores an error of the validator after the deadline', async () => {
-    const validateToken = (): Promise<never> =>
-      new Promise((_resolve, reject) => setTimeout(reject, 100, new Error('late')));
+    const validateToken = () => new Promise<never>((_resolve, reject) => setTimeout(reject, 100, new Error('late')));
     const { url } = await start({ validateToken, validationTimeout: 20 });
     expect(await call(url, bearer('good'))).toMatchObject({ status: 503 });
     await new Promise((resolve) => setTimeout(resolve, 150));

@@ -54,8 +54,7 @@ async function start(era: Era, { script, resume, list = { tools: [tool] } }: Sce
       return resume({ message: { id: callId as number }, request, response, era, round });
     },
   });
-  const described = (): unknown[] =>
-    heard.filter(({ name }) => !opening.has(name)).map((one) => describeHeard(one, callId));
+  const described = () => heard.filter(({ name }) => !opening.has(name)).map((one) => describeHeard(one, callId));
   return { url, heard: described };
 }
 
@@ -91,8 +90,7 @@ const event = (message: object): string => `event: message\ndata: ${JSON.stringi
 const answer = (id: unknown, result: object): object => ({ jsonrpc: '2.0', id, result });
 const notification = (method: string, params: object): object => ({ jsonrpc: '2.0', method, params });
 const text = { content: [{ type: 'text', text: 'hi' }] };
-const completed = (era: Era, result: object): object =>
-  era === 'modern' ? { resultType: 'complete', ...result } : result;
+const completed = (era: Era, result: object) => (era === 'modern' ? { resultType: 'complete', ...result } : result);
 
 interface Scenario {
   readonly script: (call: Call) => void;
@@ -109,7 +107,7 @@ const reply = (body: (call: Call) => object, code = 200): Scenario => ({
   script: (call) => json(call.response, body(call), code),
 });
 const result = (value: object): Scenario => reply(({ message, era }) => answer(message.id, completed(era, value)));
-const error = (value: object, code = 200): Scenario =>
+const error = (value: object, code = 200) =>
   reply(({ message }) => ({ jsonrpc: '2.0', id: message.id, error: value }), code);
 const status = (code: number, headers: Record<string, string>, body: string): Scenario => ({
   script: ({ response }) => void response.writeHead(code, headers).end(body),
@@ -350,18 +348,10 @@ const differences: Record<string, { readonly why: string; readonly expected: obj
   'a tool with a wrong hint': { why: 'a malformed tool does not hide the others', expected: { tools: { value: [] } } },
 };
 
-interface Observed {
-  readonly tools: unknown;
-  readonly outcome: unknown;
-  readonly heard: unknown[];
-  readonly logs: unknown[];
-  readonly progress: unknown[];
-}
-
 /** Milliseconds. */
 const patience = 30_000;
 
-async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Promise<Observed> {
+async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine') {
   const { timeout = patience, abortAfter, name = 'go', definition } = scenario;
   const { url, heard } = await start(era, scenario);
   const logs: unknown[] = [];

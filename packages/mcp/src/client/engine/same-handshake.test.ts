@@ -242,18 +242,9 @@ const differences: Record<string, { readonly why: string; readonly expected: obj
   },
 };
 
-interface Observed {
-  readonly listed: unknown;
-  readonly status: unknown;
-  readonly sessionId: unknown;
-  readonly changes: number;
-  readonly streams: Heard[];
-  readonly heard: Heard[];
-}
-
 type Protocol = HttpServerDefinition['protocol'];
 
-async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engine', wait = 0): Promise<Observed> {
+async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engine', wait = 0) {
   const { url, heard } = await startScripted(scenario);
   const definition = { url, ...(protocol && { protocol }), connectTimeout: 5000 };
   let changes = 0;
@@ -285,7 +276,7 @@ function comparable({ headers, ...heard }: Heard): Heard {
   return { ...heard, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !ofFetch.has(name))) };
 }
 
-function expectSame(name: string, engine: Observed, sdk: Observed): void {
+function expectSame(name: string, engine: object, sdk: object): void {
   const difference = differences[name];
   if (!difference) return expect(engine).toEqual(sdk);
   expect(engine).toMatchObject(difference.expected);

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ListCache } from './list-cache.js';
 
-function cacheOf(
-  answers: (string[] | Error)[],
-  keepFor = 100,
-): { get: () => Promise<unknown>; invalidate(): void; calls: () => number; pass(ms: number): void } {
+function cacheOf(answers: (string[] | Error)[], keepFor = 100) {
   let now = 0;
   let calls = 0;
   const cache = new ListCache({
@@ -23,7 +20,7 @@ function cacheOf(
     },
     invalidate: () => cache.invalidate(),
     calls: () => calls,
-    pass: (milliseconds) => {
+    pass: (milliseconds: number) => {
       now += milliseconds;
     },
   };

@@ -106,10 +106,7 @@ describe('an attempt that ends before the connection is open leaves no process',
 });
 
 describe('the standalone stream of a session', () => {
-  const names = async (
-    capabilities: object,
-    definition: Partial<MastraMCPServerDefinition> = {},
-  ): Promise<string[]> => {
+  const names = async (capabilities: object, definition: Partial<MastraMCPServerDefinition> = {}) => {
     const { url, heard } = await startScripted({ initialize: result({ ...initialized, capabilities }) });
     const server = createRemoteServer({ url, ...definition } as MastraMCPServerDefinition, 20_000);
     onTestFinished(() => server.disconnect());

@@ -93,12 +93,7 @@ function connect(server: MCPServer, protocol: Era, more: Partial<MastraMCPServer
 }
 
 /** Calls a server as a user, in the modern era. */
-async function callAs(
-  server: MCPServer,
-  subject: string,
-  method: string,
-  params: Record<string, unknown>,
-): Promise<string> {
+async function callAs(server: MCPServer, subject: string, method: string, params: Record<string, unknown>) {
   const request = toRequest(modern(method, params, 1, { authorization: `Bearer token-of-${subject}` }));
   const authInfo = { token: `token-of-${subject}`, clientId: 'c', scopes: [subject], extra: { subject } };
   return (await server.fetch(request, { authInfo })).text();
@@ -215,8 +210,7 @@ test.each([
     },
     cacheHints: { [method]: { ttlMs: 1000, cacheScope: 'public' } },
   });
-  const scopeOf = async (): Promise<string | undefined> =>
-    /"cacheScope":"(\w+)"/.exec(await callAs(gateway, 'ada', method, params))?.[1];
+  const scopeOf = async () => /"cacheScope":"(\w+)"/.exec(await callAs(gateway, 'ada', method, params))?.[1];
   if (method !== 'resources/templates/list' && method !== 'prompts/list') expect(await scopeOf()).toBe('public');
   await gateway.proxy('up', createUpstream());
   expect(await scopeOf()).toBe('private');

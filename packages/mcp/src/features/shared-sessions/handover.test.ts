@@ -11,13 +11,9 @@ import { initializeParams, openSession, rpc, send, toRequest } from '../../../te
 import { ask } from '../../../test/servers/example-tools.ts';
 import { MCPClient } from '../../client/index.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
-import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../../server/mcp-server.js';
 
-interface OpenedStore {
-  readonly store: SharedStore;
-  close(): Promise<void>;
-}
+type OpenedStore = Awaited<ReturnType<typeof openSharedStore>>;
 
 const services = {
   PostgreSQL: readTestVariable('QUIVER_POSTGRES_URL'),

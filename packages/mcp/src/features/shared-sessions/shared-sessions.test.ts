@@ -60,15 +60,7 @@ afterEach(async () => {
   vi.clearAllMocks();
 });
 
-interface StartedInstance {
-  readonly server: MCPServer;
-  readonly url: string;
-}
-
-async function startInstance(
-  config: Partial<MCPServerConfig> = {},
-  options: ListenOptions = {},
-): Promise<StartedInstance> {
+async function startInstance(config: Partial<MCPServerConfig> = {}, options: ListenOptions = {}) {
   const sharedStore: SharedStore = store;
   const server = new MCPServer({ name: 'Shared', version: '1', tools, resources, logger, sharedStore, ...config });
   running.push(server);
@@ -77,10 +69,7 @@ async function startInstance(
 }
 
 /** Two instances, and a session that the first has opened. */
-async function startShared(
-  config?: Partial<MCPServerConfig>,
-  options?: ListenOptions,
-): Promise<{ a: StartedInstance; b: StartedInstance; session: Record<string, string> }> {
+async function startShared(config?: Partial<MCPServerConfig>, options?: ListenOptions) {
   const [a, b] = [await startInstance(config, options), await startInstance(config, options)];
   return { a, b, session: await openSession(a.url) };
 }
@@ -127,8 +116,7 @@ describe('a session of several instances', () => {
     expect((await call(other.url, session, 'whoAmI')).status).toBe(404);
 
     const { server } = await startInstance();
-    const request = (): Request =>
-      toRequest({ headers: session, body: rpc('tools/call', { name: 'whoAmI', arguments: {} }) });
+    const request = () => toRequest({ headers: session, body: rpc('tools/call', { name: 'whoAmI', arguments: {} }) });
     expect((await server.fetch(request())).status).toBe(200);
     const stranger = await server.fetch(request(), { authInfo: { token: 'secret', clientId: 'c', scopes: [] } });
     expect(stranger.status).toBe(404);
@@ -295,8 +283,7 @@ describe('a session of several instances', () => {
 
   test('changes although the store lost its newest record, as after a failover', async () => {
     const { a, session } = await startShared();
-    const setLevel = (level: string): Promise<WireAnswer> =>
-      send(a.url, { headers: session, body: rpc('logging/setLevel', { level }) });
+    const setLevel = (level: string) => send(a.url, { headers: session, body: rpc('logging/setLevel', { level }) });
     let record = (await store.get(`session/Shared/${session['mcp-session-id']}`)) as { value: string; version: number };
     await setLevel('error');
     vi.spyOn(store, 'get').mockImplementation(async () => record);
@@ -331,8 +318,7 @@ describe('a request to the client', () => {
 
   test('gets no response that no instance can receive', async () => {
     const { a, session } = await startShared();
-    const answer = (id: string): Promise<WireAnswer> =>
-      send(a.url, { headers: session, body: { jsonrpc: '2.0', id, result: {} } });
+    const answer = (id: string) => send(a.url, { headers: session, body: { jsonrpc: '2.0', id, result: {} } });
     const dead = await answer('server-0123456789abcdef-1');
     expect([dead.status, dead.json.error.message]).toEqual([400, expect.stringContaining('has ended')]);
     expect((await answer('server-../../etc-1')).status).toBe(202);
@@ -389,8 +375,7 @@ describe('a standalone event stream', () => {
     const c = await startInstance();
     for (const { url } of [a, b, c]) await call(url, session, 'whoAmI');
     const stream = await readStream(b.url, session);
-    const subscribe = (uri: string): Promise<WireAnswer> =>
-      send(a.url, { headers: session, body: rpc('resources/subscribe', { uri }) });
+    const subscribe = (uri: string) => send(a.url, { headers: session, body: rpc('resources/subscribe', { uri }) });
     await subscribe('file:///a');
     await c.server.resources.notifyUpdated({ uri: 'file:///a' });
     await c.server.resources.notifyUpdated({ uri: 'file:///b' });

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
-import { connectV1, connectV2, type ClientAnswers, type RealClient } from '../../../test/clients/real-clients.ts';
+import { connectV1, connectV2, type ClientAnswers } from '../../../test/clients/real-clients.ts';
 import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
 import { startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
@@ -41,10 +41,7 @@ const mounts: [string, (server: MCPServer) => RequestListener][] = [
 ];
 
 /** Opens a stream, and returns it with the URL that it begins with. */
-async function openStream(
-  base: string,
-  headers: Record<string, string> = {},
-): Promise<{ stream: EventReader; endpoint: string }> {
+async function openStream(base: string, headers: Record<string, string> = {}) {
   const stream = await readEvents(`${base}/sse`, { headers });
   await expect.poll(() => stream.events.length).toBe(1);
   return { stream, endpoint: base + (stream.events[0]?.data as string) };
@@ -63,8 +60,7 @@ describe.each(mounts)('%s', (name, mount) => {
     await host.close();
   });
 
-  const connect = (answers?: ClientAnswers): Promise<RealClient> =>
-    connectV1(new SSEV1(new URL(`${base}/sse`)), answers);
+  const connect = (answers?: ClientAnswers) => connectV1(new SSEV1(new URL(`${base}/sse`)), answers);
 
   test('a message before any stream is refused', async () => {
     const answer = await send(`${base}/message?sessionId=a`, { body: rpc('ping') });
@@ -139,8 +135,7 @@ describe.each(mounts)('%s', (name, mount) => {
 
   test('what is wrong is refused with a status', async () => {
     const { stream, endpoint } = await openStream(base);
-    const status = async (url: string, options: Parameters<typeof send>[1]): Promise<number> =>
-      (await send(url, options)).status;
+    const status = async (url: string, options: Parameters<typeof send>[1]) => (await send(url, options)).status;
     expect(await status(`${base}/message`, { body: rpc('ping') })).toBe(400);
     expect(await status(`${base}/message?sessionId=nobody`, { body: rpc('ping') })).toBe(400);
     expect(await status(`${base}/elsewhere`, { body: rpc('ping') })).toBe(404);
@@ -175,7 +170,7 @@ test.each(['middleware', 'authenticate'])('a connection belongs to the caller th
     void server.startSSE({ url: urlOf(req.url), ...paths, req, res, options });
   });
   const { stream, endpoint } = await openStream(base, { authorization: 'Bearer a' });
-  const post = async (token: string): Promise<number> =>
+  const post = async (token: string) =>
     (await send(endpoint, { headers: { authorization: `Bearer ${token}` }, body: rpc('ping') })).status;
   expect(await post('b')).toBe(400);
   expect(await post('a')).toBe(202);

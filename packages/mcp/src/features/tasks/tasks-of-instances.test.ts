@@ -73,13 +73,10 @@ class Instance {
   }
 }
 
-const start = (
-  task: ToolTaskOptions = {},
-  before: Execute = async () => '',
-  config: Partial<MCPServerConfig> = {},
-): Instance => new Instance(task, before, config);
+const start = (task: ToolTaskOptions = {}, before: Execute = async () => '', config: Partial<MCPServerConfig> = {}) =>
+  new Instance(task, before, config);
 
-const startTask = (instance: Instance, options?: TaskCallerOptions, args = {}): Promise<string> =>
+const startTask = (instance: Instance, options?: TaskCallerOptions, args = {}) =>
   instance.as(options).start('job', args);
 
 const ask: Execute = async (_input, { mcp }) => {
@@ -117,7 +114,7 @@ describe('another instance', () => {
     async (task) => {
       const [a, b] = [start(task, ask), start(task, ask)];
       const taskId = await startTask(a, { capabilities: {} });
-      const refused = async (caller: TaskCaller): Promise<void> =>
+      const refused = async (caller: TaskCaller) =>
         eventually(async () => {
           const { error } = await caller.request('tasks/get', { taskId });
           expect(error?.data).toMatchObject({ requiredCapabilities: { elicitation: { form: {} } } });
@@ -168,8 +165,7 @@ describe('another instance', () => {
     const reading = (async () => {
       for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) text += new TextDecoder().decode(chunk);
     })();
-    const messages = (): { method: string; params: Record<string, unknown> }[] =>
-      [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data as string));
+    const messages = () => [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data as string));
     await eventually(() => expect(messages()).toHaveLength(2));
     a.runs[0]?.finish('done');
     await eventually(() => expect(messages().at(-1)).toMatchObject({ params: { status: 'completed' } }));

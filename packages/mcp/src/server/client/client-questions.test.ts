@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../../test/servers/tool-of.ts';
-import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/clients/wire.ts';
+import { initializeParams, modern, rpc, send } from '../../../test/clients/wire.ts';
 import { missingCapabilities } from './client-requests.js';
 import { MCPServer } from '../mcp-server.js';
 
@@ -64,11 +64,7 @@ afterAll(() => server.close({ grace: 100 }));
 
 const everything = { elicitation: {}, sampling: {}, roots: {} };
 
-async function ask(
-  method: string,
-  params: Record<string, unknown>,
-  capabilities: object = everything,
-): Promise<WireAnswer> {
+async function ask(method: string, params: Record<string, unknown>, capabilities: object = everything) {
   const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
   return send(url, modern(method, { ...params, _meta }));
 }

@@ -32,12 +32,10 @@ async function listen(authenticate: Authenticate, options: ListenOptions = {}): 
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-const whoami = (headers: Record<string, string>): ReturnType<typeof modern> =>
-  modern('tools/call', { name: 'whoami' }, 1, headers);
+const whoami = (headers: Record<string, string>) => modern('tools/call', { name: 'whoami' }, 1, headers);
 
-const callerIn = (answer: {
-  json: { result: { structuredContent?: unknown; content: { text: string }[] } };
-}): unknown => JSON.parse(answer.json.result.content[0]!.text);
+const callerIn = (answer: { json: { result: { structuredContent?: unknown; content: { text: string }[] } } }) =>
+  JSON.parse(answer.json.result.content[0]!.text);
 
 /** The caller that a tool sees, in the modern and in the legacy era. */
 async function callersOf(url: string, headers: Record<string, string>): Promise<unknown[]> {

@@ -108,7 +108,7 @@ function withoutIdentity(seen: unknown): unknown {
   );
 }
 
-const request = (body: unknown, headers: object = {}, method = 'POST'): Request =>
+const request = (body: unknown, headers: object = {}, method = 'POST') =>
   toRequest({ headers, ...(method === 'POST' && { body }) }, { method });
 
 const call = (name: unknown, args?: unknown, meta?: object): Record<string, unknown> => ({
@@ -213,9 +213,7 @@ describe('requests in a session', () => {
     ['a second initialize', rpc('initialize', initializeParams), {}, 400, { id: 1, code: -32600 }],
     ['a revision of the past', rpc('ping'), { 'mcp-protocol-version': '1999-01-01' }, 400, { id: 1, code: -32000 }],
   ])('%s is answered better', async (_name, body, headers, status, expected) => {
-    const outcome = async (
-      serve: (asked: Request) => Promise<Response>,
-    ): Promise<{ status: number; answer: object }> => {
+    const outcome = async (serve: (asked: Request) => Promise<Response>) => {
       const seen = await read(await serve(request(body, { ...(await open(serve)), ...headers })));
       const { id, error } = seen.messages[0] as { id: unknown; error: { code: number } };
       return { status: seen.status, answer: { id, code: error.code } };

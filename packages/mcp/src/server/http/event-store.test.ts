@@ -2,10 +2,7 @@ import { array, assert, asyncProperty, constantFrom } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InMemoryEventStore } from './event-store.js';
 
-async function replayed(
-  store: InMemoryEventStore,
-  lastEventId: string,
-): Promise<{ ids: string[]; messages: unknown[] }> {
+async function replayed(store: InMemoryEventStore, lastEventId: string) {
   const ids: string[] = [];
   const messages: unknown[] = [];
   await store.replayEventsAfter(lastEventId, {

@@ -11,9 +11,7 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** An endpoint on a loopback address with a configurable response and a count of its requests. */
-async function endpoint(
-  handle: (req: IncomingMessage, res: ServerResponse, body: string) => void,
-): Promise<{ url: string; bodies: string[]; authorizations: (string | undefined)[] }> {
+async function endpoint(handle: (req: IncomingMessage, res: ServerResponse, body: string) => void) {
   const bodies: string[] = [];
   const authorizations: (string | undefined)[] = [];
   const { origin } = await serveHttp(async (req, res) => {
@@ -64,10 +62,7 @@ describe('createStaticTokenValidator', () => {
 
 describe('createIntrospectionValidator', () => {
   const good = { active: true, aud: resource, sub: 'ada', scope: 'a b', client_id: 'app' };
-  const introspect = async (
-    answer: unknown,
-    options: Parameters<typeof createIntrospectionValidator>[1] = {},
-  ): Promise<{ valid: boolean; error?: string }> => {
+  const introspect = async (answer: unknown, options: Parameters<typeof createIntrospectionValidator>[1] = {}) => {
     const { url } = await endpoint((_req, res) => json(res, answer));
     return createIntrospectionValidator(url, { logger: quiet, ...options })('t', resource);
   };
@@ -234,13 +229,13 @@ describe('createJwtValidator', () => {
     exp: seconds() + 60,
   });
 
-  const sign = (payload: Record<string, unknown>, header: Record<string, unknown> = {}): Promise<string> =>
+  const sign = (payload: Record<string, unknown>, header: Record<string, unknown> = {}) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'k1', ...header }).sign(keys.privateKey);
 
   const setUp = async (
     options: Partial<Parameters<typeof createJwtValidator>[0]> = {},
     published: () => JWK[] = () => [jwk],
-  ): Promise<{ validate: ReturnType<typeof createJwtValidator>; fetches: () => number }> => {
+  ) => {
     const { url, bodies } = await endpoint((_req, res) => json(res, { keys: published() }));
     return {
       validate: createJwtValidator({ issuer, jwksUri: url, logger: quiet, ...options }),
