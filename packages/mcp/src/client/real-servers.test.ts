@@ -13,6 +13,7 @@ import { MastraMCPClient } from '../compat/index.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
 import { clientOf } from '../../test/clients/client-of.ts';
+import { mountSse } from '../../test/servers/mount-server.ts';
 
 const require = createRequire(import.meta.url);
 const scratch = scratchFolder();
@@ -68,25 +69,16 @@ describe('server-everything', () => {
 
       const tools = await mcp.listTools();
       expect(await tools['it_echo']?.execute({ message: 'hi' })).toMatchObject({ content: [{ text: 'Echo: hi' }] });
-      expect(await tools['it_get-structured-content']?.execute({ location: 'Chicago' })).toMatchObject({
-        temperature: expect.any(Number),
-      });
-      expect(await tools['it_get-tiny-image']?.execute({})).toMatchObject({
-        content: [{}, { type: 'image', mimeType: 'image/png' }, {}],
-      });
-      await mcp.callTool({
-        serverName: 'it',
-        name: 'trigger-long-running-operation',
-        args: { duration: 0.2, steps: 2 },
-      });
+      const weather = await tools['it_get-structured-content']?.execute({ location: 'Chicago' });
+      expect(weather).toMatchObject({ temperature: expect.any(Number) });
+      const image = await tools['it_get-tiny-image']?.execute({});
+      expect(image).toMatchObject({ content: [{}, { type: 'image', mimeType: 'image/png' }, {}] });
+      const call = (name: string, args = {}) => mcp.callTool({ serverName: 'it', name, args });
+      await call('trigger-long-running-operation', { duration: 0.2, steps: 2 });
       expect(progress).toEqual([1, 2]);
-      const asked = await mcp.callTool({ serverName: 'it', name: 'trigger-elicitation-request' });
+      const asked = await call('trigger-elicitation-request');
       expect(JSON.stringify(asked)).toContain('Ada');
-      const sampled = await mcp.callTool({
-        serverName: 'it',
-        name: 'trigger-sampling-request',
-        args: { prompt: 'x', maxTokens: 5 },
-      });
+      const sampled = await call('trigger-sampling-request', { prompt: 'x', maxTokens: 5 });
       expect(JSON.stringify(sampled)).toContain('1 messages');
 
       const { it: resources = [] } = await mcp.resources.list();
@@ -262,23 +254,12 @@ describe('the older HTTP+SSE transport', () => {
   test('headers reach the stream and the messages', async () => {
     const server = new MCPServer({ name: 'Old', version: '1', tools: exampleTools });
     const seen: string[] = [];
-    const { origin } = await serveHttp((req, res) => {
-      seen.push(`${req.method} ${req.headers['x-static']} ${req.headers['x-dynamic']}`);
-      void server.startSSE({
-        url: new URL(req.url ?? '', 'http://x'),
-        ssePath: '/sse',
-        messagePath: '/message',
-        req,
-        res,
-      });
-    });
+    const url = await mountSse(server, ({ method, headers }) =>
+      seen.push(`${method} ${String(headers['x-static'])} ${String(headers['x-dynamic'])}`),
+    );
     onTestFinished(() => server.close());
     const mcp = clientOf({
-      old: {
-        url: new URL(`${origin}/sse`),
-        requestInit: { headers: { 'x-static': 'a' } },
-        headers: { 'x-dynamic': 'b' },
-      },
+      old: { url, requestInit: { headers: { 'x-static': 'a' } }, headers: { 'x-dynamic': 'b' } },
     });
     expect(Object.keys(await mcp.listTools())).toContain('old_echo');
     expect(new Set(seen)).toEqual(new Set(['GET a b', 'POST a b']));

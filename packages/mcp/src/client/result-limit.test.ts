@@ -16,9 +16,8 @@ async function shownToModel(
   limits: { client?: ResultLimit; server?: ResultLimit | false } = { server: { characters: 1_000 } },
 ): Promise<{ type: string; value: never; output: unknown }> {
   const server = new Server({ name: 'raw', version: '1' }, { capabilities: { tools: {} } });
-  server.setRequestHandler('tools/list', async () => ({
-    tools: [{ name: 'list', inputSchema: { type: 'object' as const } }],
-  }));
+  const inputSchema = { type: 'object' as const };
+  server.setRequestHandler('tools/list', async () => ({ tools: [{ name: 'list', inputSchema }] }));
   server.setRequestHandler('tools/call', async () => result as never);
   const mcp = clientOf(
     { it: { server, ...(limits.server !== undefined && { resultLimit: limits.server }) } },
@@ -34,20 +33,12 @@ async function shownToModel(
         return { usage, warnings: [], content: [call], finishReason: { unified: 'tool-calls', raw: 'x' } };
       }
       shown.push((last.content as { output: { type: string; value: never } }[])[0]?.output as never);
-      return {
-        usage,
-        warnings: [],
-        content: [{ type: 'text', text: 'done' }],
-        finishReason: { unified: 'stop', raw: 'x' },
-      };
+      const content = [{ type: 'text', text: 'done' }];
+      return { usage, warnings: [], content, finishReason: { unified: 'stop', raw: 'x' } };
     }) as never,
   });
-  const { steps } = await generateText({
-    model,
-    tools: await mcp.listTools(),
-    prompt: 'go',
-    stopWhen: stepCountIs(3),
-  });
+  const tools = await mcp.listTools();
+  const { steps } = await generateText({ model, tools, prompt: 'go', stopWhen: stepCountIs(3) });
   const results = steps[0]?.toolResults as { output: unknown }[] | undefined;
   return { ...(shown[0] as { type: string; value: never }), output: results?.[0]?.output };
 }
@@ -106,11 +97,7 @@ describe('the limit of results that models receive', () => {
 
   test.each([
     ['the client', { client: { characters: 1_000 } }, true],
-    [
-      'the server, in place of that of the client',
-      { client: { characters: 1_000 }, server: { characters: 100_000 } },
-      false,
-    ],
+    ['the server before that of the client', { client: { characters: 1_000 }, server: { characters: 100_000 } }, false],
     ['no limit of the server', { client: { characters: 1_000 }, server: false as const }, false],
     ['neither: there is none', {}, false],
   ])('is that of %s', async (_title, limits, isCut) => {

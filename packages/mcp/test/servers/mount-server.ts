@@ -23,8 +23,9 @@ export async function mountServer(
 }
 
 /** Does the same with HTTP+SSE, and returns the URL of the event stream. */
-export async function mountSse(server: MCPServer): Promise<string> {
+export async function mountSse(server: MCPServer, prepare: (req: IncomingMessage) => void = () => {}): Promise<string> {
   const { origin } = await serveHttp((req, res) => {
+    prepare(req);
     const url = new URL(req.url ?? '', 'http://localhost');
     void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
   });

@@ -16,8 +16,16 @@ import {
   type Script,
 } from '../../../test/servers/scripted-server.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
+import type { RemoteServer } from '../remote/remote-server.js';
 import { createRemoteServer } from '../../../test/clients/remote-server.ts';
 import { callTool } from '../tools/call-tool.js';
+
+/** Returns a server that is disconnected at the end. */
+function connectTo(definition: HttpServerDefinition, timeout = 1500): RemoteServer {
+  const handle = createRemoteServer(definition, timeout);
+  atEnd.push(() => handle.disconnect());
+  return handle;
+}
 
 const unanswered: Reaction = () => {};
 const list = (response: ServerResponse, { id }: Message): unknown =>
@@ -87,8 +95,7 @@ test('an abort within a stream that can be resumed cancels the request and close
   const { url, heard, open } = await startScripted({
     'tools/call': stream((response) => response.write('id: 1\ndata:\n\n')),
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
-  atEnd.push(() => handle.disconnect());
+  const handle = connectTo({ url, protocol: 'legacy' });
   await handle.connection.connect();
   const stop = new AbortController();
   const called = callTool(handle, { name: 'go', signal: stop.signal }).catch((reason: unknown) => reason);
@@ -103,8 +110,7 @@ test('a timeout during the pause before a stream is resumed ends the attempts', 
   const { url, heard } = await startScripted({
     'tools/call': stream((response) => response.end('id: 1\nretry: 400\ndata:\n\n')),
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy' }, 200);
-  atEnd.push(() => handle.disconnect());
+  const handle = connectTo({ url, protocol: 'legacy' }, 200);
   await handle.connection.connect();
   await expect(callTool(handle, { name: 'go' })).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
   await new Promise((resolve) => setTimeout(resolve, 600));
@@ -138,8 +144,7 @@ test.each(eachSend)('%s: progress that precedes the response is reported before 
       response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
     }),
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy', ...send }, 1500);
-  atEnd.push(() => handle.disconnect());
+  const handle = connectTo({ url, protocol: 'legacy', ...send });
   const reported: number[] = [];
   await callTool(handle, { name: 'go', onProgress: ({ progress }) => reported.push(progress) });
   expect(reported).toEqual([1]);
@@ -157,8 +162,7 @@ test.each(eachSend)('%s: streams of a connection carry the headers of no user', 
   const headers: HttpServerDefinition['headers'] = ({ requestContext }) => ({
     'x-user': String(requestContext?.get('user') ?? 'nobody'),
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy', headers, ...send }, 1500);
-  atEnd.push(() => handle.disconnect());
+  const handle = connectTo({ url, protocol: 'legacy', headers, ...send });
   const requestContext = new RequestContext([['user', 'alice']]);
   await expect(callTool(handle, { name: 'go', requestContext })).rejects.toThrow('no');
   const users = (method: string): unknown[] =>
@@ -183,8 +187,7 @@ test('a lost session is replaced by one handshake for all concurrent requests', 
       return response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     },
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
-  atEnd.push(() => handle.disconnect());
+  const handle = connectTo({ url, protocol: 'legacy' });
   await callTool(handle, { name: 'go' });
   isForgotten = true;
   await Promise.all([1, 2, 3].map(() => callTool(handle, { name: 'go' })));
@@ -196,8 +199,7 @@ test('parallel requests with one signal cause no warning', async () => {
   const onWarning = (warning: Error): void => void warnings.push(warning);
   process.on('warning', onWarning);
   const { url } = await startScripted({});
-  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
-  atEnd.push(() => handle.disconnect());
+  const handle = connectTo({ url, protocol: 'legacy' });
   const { signal } = new AbortController();
   const request = (): Promise<unknown> =>
     handle.request((engine, options) => engine.request('tools/list', {}, options), { signal });
