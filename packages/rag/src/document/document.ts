@@ -9,7 +9,7 @@ import type { CodeLanguage } from './chunking/code-languages.js';
 import type { ElementPlace } from './html/html-tags.js';
 import { areSkippable, blankOut, addSkipped, cutOut, type SkippedCounts, type SkippedText } from './skipped-text.js';
 import { arePlaces, createPageFinder, type TextPlace } from './text-place.js';
-import type { ExtractItem } from './extract/extract-metadata.js';
+import type { ExtractItem } from './extract/chunk-context.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
 /** Format of a document, which decides the default strategy. */
@@ -287,12 +287,9 @@ async function readPages(sources: readonly DocumentText[], params: ChunkParams =
   });
 }
 
-interface ChunkedText {
-  readonly text: string;
+interface ChunkedText extends Omit<DocumentText, 'skip' | 'elements'> {
   readonly searched: string;
-  readonly metadata: Metadata;
   readonly spans: readonly Span[];
-  readonly places: readonly TextPlace[];
 }
 
 function toChunks({ text, searched, metadata, spans, places }: ChunkedText): Chunk[] {

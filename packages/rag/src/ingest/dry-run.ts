@@ -15,10 +15,6 @@ export interface IngestEstimate {
   modelTokens: number;
 }
 
-export function createEstimate(): IngestEstimate {
-  return { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };
-}
-
 /** Returns the options with language models that only count. */
 export function countRequests({ extract, ...chunking }: ChunkParams, estimate: IngestEstimate): ChunkParams {
   return extract ? { ...chunking, extract: withModel(extract, countingModel(estimate)) } : chunking;

@@ -440,15 +440,16 @@ describe('ingest', () => {
 
   it('stops an extraction when it is aborted', async () => {
     const controller = new AbortController();
+    const reason = new Error('enough');
     const llm = new MockLanguageModelV4({
       doGenerate: ({ abortSignal }) =>
         new Promise((_resolve, reject) => {
-          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error));
-          setTimeout(() => controller.abort(new Error('enough')));
+          abortSignal?.addEventListener('abort', () => reject(new Error('closed')));
+          setTimeout(() => controller.abort(reason));
         }),
     });
     const options = { chunkOptions: { extract: { llm, keywords: true } }, signal: controller.signal };
-    await expect(run([guide('One.')], options)).rejects.toThrow('enough');
+    await expect(run([guide('One.')], options)).rejects.toBe(reason);
   });
 
   it('embeds several batches at once, and no more than it is allowed', async () => {

@@ -170,7 +170,7 @@ async function runIngest(options: IngestOptions): Promise<IngestReport> {
   const vectors = checkChunkVectors(options.vectors, chunkOptions.extract);
   const scope = parseScope(options.scope);
   const dry = options.dryRun ? await import('./dry-run.js') : undefined;
-  const estimate = dry?.createEstimate();
+  const estimate = dry && { texts: 0, tokens: 0, modelRequests: 0, modelTokens: 0 };
   const target = await openTarget({ store, indexName, maxRetries, signal }, { embedder, scope, metric, estimate });
   const sources: Sources = new Map();
   const run: IngestRun = {

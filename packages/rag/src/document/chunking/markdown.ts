@@ -2,7 +2,7 @@ import { defaultMinSize, toPackOptions, type MinSizeOptions } from './chunk-opti
 import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
 import type { Chunker } from './pack-spans.js';
 import { packSections } from './pack-sections.js';
-import { findSections, splitAtLines } from './sections.js';
+import { findSections, splitSections } from './sections.js';
 
 /** Options of the strategy `markdown`. */
 export interface MarkdownChunkOptions extends MinSizeOptions {
@@ -37,6 +37,8 @@ export function markdown(given: MarkdownChunkOptions): Chunker {
   return (text) => {
     const blocks = readMarkdownBlocks(text, marks);
     const sections = findSections(text, blocks, options);
-    return packSections(text, blocks, returnEachLine ? splitAtLines(text, sections) : sections, options);
+    if (!returnEachLine) return packSections(text, blocks, sections, options);
+    const lines = Array.from(text.matchAll(/\n/g), ({ index }) => index + 1);
+    return packSections(text, blocks, splitSections(sections, lines), options);
   };
 }

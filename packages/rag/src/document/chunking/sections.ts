@@ -164,14 +164,6 @@ export function commonPath(one: readonly Heading[], other: readonly Heading[]): 
   return length === -1 ? one : one.slice(0, length);
 }
 
-/** Makes a section of each line. */
-export function splitAtLines(text: string, sections: readonly Section[]): Section[] {
-  return splitSections(
-    sections,
-    Array.from(text.matchAll(/\n/g), ({ index }) => index + 1),
-  );
-}
-
 /** Splits sections, which are in order, at positions in ascending order. */
 export function splitSections(sections: readonly Section[], positions: readonly number[]): Section[] {
   let next = 0;

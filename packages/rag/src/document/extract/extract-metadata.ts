@@ -10,7 +10,7 @@ import {
   contextPrefix,
   defaultMaxDocumentLength,
   situateChunks,
-  type ChunkInDocument,
+  type ExtractItem,
 } from './chunk-context.js';
 import {
   requireExtractParams,
@@ -18,17 +18,6 @@ import {
   type ExtractParams,
   type SchemaExtractorOptions,
 } from './extract-options.js';
-
-/** A chunk, or a whole document. */
-export interface ExtractItem {
-  /** `undefined` for a whole document. */
-  readonly id: string | undefined;
-  readonly text: string;
-  readonly metadata: Metadata;
-  readonly document: string;
-  /** Items of one group are parts of one document. */
-  readonly group: unknown;
-}
 
 /**
  * Calls language models for each item, a few at a time. A failed request does not affect the others.
@@ -161,7 +150,7 @@ function planContexts(items: readonly ExtractItem[], chunks: readonly number[], 
   const groups = groupBy(chunks, (chunk) => items[chunk]!.document);
   return groups.flatMap((group) =>
     partsOf(group, chunksPerRequest, limit).map((part): Step => {
-      const members = part.map((chunk) => items[chunk] as ExtractItem & ChunkInDocument);
+      const members = part.map((chunk) => items[chunk]!);
       const ask = async (): Promise<Store> => {
         const sentences = model ? await situateChunks(members, options, model) : [];
         return (found) => {
