@@ -20,8 +20,11 @@ const polite: Elicit = ({ message }) => ({
 const clients = realClients(() => running.url, 'stdio-server.ts');
 const connectLegacy = (elicit: Elicit): Promise<RealClient> =>
   clients.find(({ era }) => era === 'legacy')!.connect({ elicit });
+const withoutSessions = realClients(() => stateless.url)
+  .filter(({ name }) => name === 'SDK 2 (stateless revision) over HTTP')
+  .map((client) => ({ ...client, name: `${client.name} without sessions` }));
 
-describe.each(clients)('$name', ({ connect }) => {
+describe.each([...clients, ...withoutSessions])('$name', ({ connect }) => {
   const ask = async (tool: string, elicit: Elicit | undefined): Promise<unknown> => {
     const client = await connect({ ...(elicit && { elicit }) });
     try {

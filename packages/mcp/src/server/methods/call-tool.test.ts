@@ -2,6 +2,7 @@ import type { Logger } from '@quiver/core';
 import { beforeEach, expect, test } from 'vitest';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, send, toRequest } from '../../../test/clients/wire.ts';
+import { RemoteToolError } from '../../client/index.js';
 import { MCPServer } from '../mcp-server.js';
 
 const logged: string[] = [];
@@ -64,4 +65,25 @@ test('a tool whose metadata cannot be written is offered without it', async () =
   const { tools } = ((await response.json()) as { result: { tools: { name: string }[] } }).result;
   expect(tools.map(({ name }) => name)).toEqual(['ask', 'never', 'log', 'odd']);
   expect(tools[3]).not.toHaveProperty('_meta');
+});
+
+test('reports an output schema that throws for the error result of a remote tool', async () => {
+  const validate = (): never => {
+    throw new Error('no such format');
+  };
+  const jsonSchema = { input: () => ({}), output: () => ({ type: 'object' }) };
+  const content = [{ type: 'text', text: 'no such city' }] as const;
+  const remote = createTool({
+    id: 'remote',
+    description: 'Fails elsewhere',
+    outputSchema: { '~standard': { version: 1, vendor: 'test', validate, jsonSchema } } as never,
+    execute: async () => {
+      throw new RemoteToolError('it', 'remote', { content: [...content], structuredContent: { a: 1 }, isError: true });
+    },
+  });
+  const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger, tools: { remote } });
+  const response = await gateway.fetch(toRequest(modern('tools/call', { name: 'remote' })));
+  expect(await response.json()).toMatchObject({
+    result: { isError: true, content: [{ text: 'Error: no such format' }] },
+  });
 });

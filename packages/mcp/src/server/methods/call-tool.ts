@@ -110,7 +110,12 @@ async function toFailureResult(request: ServerRequest, registered: RegisteredToo
   const { server } = request;
   const message = describeFailure(server, `Tool ${registered.name}`, error);
   const remote = server.maskErrors ? undefined : findRemoteResult(error);
-  return remote ? encodeOutput(request.era, registered, remote) : encodeFailure(message);
+  if (!remote) return encodeFailure(message);
+  try {
+    return await encodeOutput(request.era, registered, remote);
+  } catch (reason) {
+    return toFailureResult(request, registered, reason);
+  }
 }
 
 /** Returns the error result of a remote tool that `MCPClient` threw, so that a gateway passes it on. */
