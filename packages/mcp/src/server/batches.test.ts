@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
+import { messagesFrom } from '../../test/clients/messages-from.ts';
 import { exampleTools, waiting } from '../../test/servers/example-tools.ts';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/clients/wire.ts';
 import { createServerState } from './create-server-state.js';
@@ -139,14 +140,10 @@ describe('a batch of 2025-03-26 over HTTP', () => {
 
 describe('a batch over stdio', () => {
   const start = (): { write: (message: unknown) => void; lines: unknown[]; connection: StdioConnection } => {
-    const input = new PassThrough();
-    const lines: unknown[] = [];
-    const connection = serveStdio({
-      server: createServerState({ name: 'Batches', version: '1.0.0', tools: exampleTools }).state,
-      input,
-      write: (line) => void lines.push(JSON.parse(line)),
-      onClose: () => {},
-    });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const lines = messagesFrom(output);
+    const server = createServerState({ name: 'Batches', version: '1.0.0', tools: exampleTools }).state;
+    const connection = serveStdio({ server, input, output, onClose: () => {} });
     return { write: (message) => void input.write(`${JSON.stringify(message)}\n`), lines, connection };
   };
   const initialize = (protocolVersion: string): object =>

@@ -43,7 +43,9 @@ export abstract class ServerRequest implements Work {
   readonly caller: Caller;
   /** Call that the request stands for, where a feature has found it in another one. */
   readonly resolved: ResolvedCall | undefined;
-  readonly #server: ServerState;
+  readonly server: ServerState;
+  /** Session of a legacy client. */
+  readonly session: LegacySession | undefined;
   readonly #message: JsonRpcRequest;
   readonly #channel: ResponseChannel;
   #callId: string | undefined;
@@ -63,9 +65,16 @@ export abstract class ServerRequest implements Work {
   #sentRequest = false;
   #release: (() => void) | undefined;
 
-  constructor(server: ServerState, message: JsonRpcRequest, caller: Caller, channel: ResponseChannel) {
+  constructor(
+    server: ServerState,
+    message: JsonRpcRequest,
+    caller: Caller,
+    channel: ResponseChannel,
+    session?: LegacySession,
+  ) {
     this.requestId = message.id;
-    this.#server = server;
+    this.server = server;
+    this.session = session;
     this.#message = message;
     this.resolved = resolveCall(server, message);
     this.caller = caller;
@@ -79,14 +88,6 @@ export abstract class ServerRequest implements Work {
   protected abstract answer(): Promise<Result>;
   /** Returns the members that the era adds to a result. */
   protected abstract membersFor(result: Result): object;
-
-  get server(): ServerState {
-    return this.#server;
-  }
-
-  get session(): LegacySession | undefined {
-    return undefined;
-  }
 
   get method(): string {
     return this.#message.method;
@@ -182,8 +183,8 @@ export abstract class ServerRequest implements Work {
     }
     session?.inFlight.add(this.requestId, this);
     try {
-      const hasHooks = this.#server.middleware.onRequest.length > 0;
-      const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.#prepared()) : this.#prepared());
+      const hasHooks = this.server.middleware.onRequest.length > 0;
+      const result = await (hasHooks ? runRequestHooks(this.server, this, () => this.#prepared()) : this.#prepared());
       if (event) {
         event.isToolError = result.isError;
         event.protocolVersion = this.client.protocolVersion;
@@ -203,7 +204,7 @@ export abstract class ServerRequest implements Work {
 
   /** Answers once the tools of providers are known: hooks before may decide which those are. */
   #prepared(): Promise<Result> {
-    const finding = this.#server.providers.flatMap((provider) => provider.find?.(this) ?? []);
+    const finding = this.server.providers.flatMap((provider) => provider.find?.(this) ?? []);
     // Without providers of tools nothing is awaited: a handshake takes effect before the next message.
     if (finding.length === 0) return this.answer();
     return Promise.all(finding).then((found) => {
@@ -214,8 +215,8 @@ export abstract class ServerRequest implements Work {
 
   /** Runs a method of the server, with the hooks around it. */
   protected runMethod({ hook, answer }: Handler): Promise<Result> {
-    if (!hook || this.#server.middleware[hook].length === 0) return answer(this);
-    return runResultHooks(this.#server, hook, this, () => answer(this));
+    if (!hook || this.server.middleware[hook].length === 0) return answer(this);
+    return runResultHooks(this.server, hook, this, () => answer(this));
   }
 
   #createEvent(): McpTraceEvent {

@@ -2,13 +2,7 @@ import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import { checkOptions, type OptionChecks } from '@quiver/core/internal';
 import { monotonicNow } from '../monotonic-now.js';
 import { toAuthInfo } from './caller.js';
-import {
-  exitAfter,
-  serveProcessStdio,
-  stdioChecks,
-  type StdioConnection,
-  type StdioOptions,
-} from './connection/stdio.js';
+import { exitAfter, serveStdio, stdioChecks, type StdioConnection, type StdioOptions } from './connection/stdio.js';
 import type { ServerState } from './definition/server-state.js';
 import { HttpEndpoint } from './http/endpoint.js';
 import type { ServerHealth } from './http/health.js';
@@ -73,7 +67,7 @@ export class Transports {
         'This MCPServer serves stdio already, and a process has one standard input.',
       );
     }
-    this.#stdio = serveProcessStdio({
+    this.#stdio = serveStdio({
       server: this.#state,
       authInfo: toAuthInfo(authInfo),
       input,

@@ -98,10 +98,11 @@ test.each([
     () => server.instance?.close(),
     () => features.tasks.close(0),
   );
-  const input = new PassThrough();
+  const [input, output] = [new PassThrough(), new PassThrough()];
   const sent: string[] = [];
+  output.on('data', (chunk: Buffer) => void sent.push(String(chunk)));
   const closed = new Promise<void>((resolve) => {
-    serveStdio({ server, input, write: (text) => void sent.push(text), onClose: resolve });
+    serveStdio({ server, input, output, onClose: resolve });
   });
   const _meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { [tasksExtension]: {} } } };
   input.write(`${JSON.stringify(modern('tools/call', { name: 'wait', _meta }, 1).body)}\n`);

@@ -106,23 +106,17 @@ export class Subscribers {
     const take = async (): Promise<void> => {
       const turnBefore = before && withinTime(before, MAX_TURN, () => new Error('Overtaken')).catch(() => {});
       const [is] = await Promise.all([isConcerned, turnBefore]);
-      if (is) this.#guarded(notify);
+      try {
+        if (is) notify();
+      } catch (error) {
+        // One broken connection must not keep notifications from the others.
+        const reason = toErrorMessage(error);
+        this.#options.logger.warn(`A change notification could not be sent to an MCP client: ${reason}`, error);
+      }
       if (this.#turns.get(client) === turn) this.#turns.delete(client);
     };
     const turn = take();
     this.#turns.set(client, turn);
-  }
-
-  /** One broken connection must not keep notifications from the others. */
-  #guarded(deliver: () => void): void {
-    try {
-      deliver();
-    } catch (error) {
-      this.#options.logger.warn(
-        `A change notification could not be sent to an MCP client: ${toErrorMessage(error)}`,
-        error,
-      );
-    }
   }
 }
 

@@ -13,7 +13,7 @@ test.each([
   if (!input.closed) await once(input, 'close');
   let closed = 0;
   const server = createServerState({ name: 'Ended', version: '1.0.0', tools: {} }).state;
-  serveStdio({ server, input, write: () => {}, onClose: () => (closed += 1) });
+  serveStdio({ server, input, output: new PassThrough(), onClose: () => (closed += 1) });
   // Not within the call: the caller has no connection yet.
   expect(closed).toBe(0);
   await new Promise((resolve) => setImmediate(resolve));

@@ -45,36 +45,38 @@ export interface StdioServerTransport {
   close(): Promise<void>;
 }
 
-interface PipeOptions {
+export interface ServeStdioOptions {
   readonly server: ServerState;
   readonly authInfo?: McpAuthInfo | undefined;
-  readonly input: Readable;
-  /** Writes one message as a line. */
-  readonly write: (line: string) => void;
+  /** Default: standard input. */
+  readonly input?: Readable | undefined;
+  /** Default: standard output, which then carries only the protocol. */
+  readonly output?: Writable | undefined;
   /** Called once, when the client disconnects or {@link StdioConnection.close} is called. */
   readonly onClose: () => void;
   /** Called once, after `onClose`, when the client disconnects. */
   readonly onDisconnect?: (() => void) | undefined;
 }
 
-export type ProcessStdioOptions = Pick<PipeOptions, 'server' | 'authInfo' | 'onClose' | 'onDisconnect'> & {
-  /** Default: standard input. */
-  readonly input?: Readable | undefined;
-  /** Default: standard output, which then carries only the protocol. */
-  readonly output?: Writable | undefined;
-};
-
 export interface StdioConnection extends Transport {
   /** Stops reading and cancels all in-flight requests. */
   close(): void;
-  /** Closes as after the end of the input. */
-  disconnect(): void;
 }
 
 const endEvents = ['end', 'error', 'close'] as const;
 
-export function serveStdio({ server, authInfo, input, write, onClose, onDisconnect }: PipeOptions): StdioConnection {
-  const connection = new Connection({ server, write, transport: 'stdio' });
+/**
+ * Serves one client over the standard streams of this process, or over streams of the caller.
+ *
+ * Until the connection over standard output closes, other writes to standard output (such as `console.log` in a tool) go to standard error: one stray line
+ * breaks the protocol. A client that disconnects without notice (EPIPE), or ends while another process keeps the pipe open, is not an error.
+ */
+export function serveStdio(options: ServeStdioOptions): StdioConnection {
+  const { process } = globalThis;
+  const { server, authInfo, input = process.stdin, output = process.stdout, onClose, onDisconnect } = options;
+  const connection = new Connection({ server, write: createLineWriter(output), transport: 'stdio' });
+  const restore = options.output ? undefined : redirectStandardOutput();
+  const { ppid: parent } = process;
   const caller = new Caller({ authInfo, transport: connection.transport });
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
@@ -97,6 +99,8 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
     for (const event of endEvents) input.off(event, disconnect);
     input.off('data', onData).pause();
     if (!isShuttingDown) for (const feature of server.features) feature.onDisconnect?.();
+    clearInterval(parentCheck);
+    restore?.();
     onClose();
   };
   const disconnect = (): void => {
@@ -104,8 +108,16 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
     close();
     onDisconnect?.();
   };
+  // An orphan gets another parent, except on Windows. Streams of the caller are closed by the caller.
+  const parentCheck = setInterval(() => {
+    if (!options.input && process.ppid !== parent) disconnect();
+  }, PARENT_CHECK_INTERVAL);
+  parentCheck.unref();
   input.on('data', onData);
   for (const event of endEvents) input.on(event, disconnect);
+  // Also after the connection has closed: an output without a reader reports each write as an error, which would end the process.
+  output.on('error', disconnect);
+  if (!options.output) process.stderr.on('error', () => {});
   // A stream that ended before emits no event. Later: the caller has no connection yet.
   if (input.readableEnded || input.destroyed) queueMicrotask(disconnect);
   const shutDown = async (graceMilliseconds: number = DEFAULT_GRACE): Promise<void> => {
@@ -117,7 +129,6 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
   };
   return {
     close,
-    disconnect,
     shutDown,
     drain() {},
     get inFlight() {
@@ -126,48 +137,18 @@ export function serveStdio({ server, authInfo, input, write, onClose, onDisconne
   };
 }
 
-/**
- * Serves one client over the standard streams of this process, or over streams of the caller.
- *
- * Until the connection over standard output closes, other writes to standard output (such as `console.log` in a tool) go to standard error: one stray line
- * breaks the protocol. A client that disconnects without notice (EPIPE), or ends while another process keeps the pipe open, is not an error.
- */
-export function serveProcessStdio(options: ProcessStdioOptions): StdioConnection {
-  const { process } = globalThis;
-  const { server, authInfo, input = process.stdin, output = process.stdout, onClose, onDisconnect } = options;
+/** Returns a function that writes lines: those of one turn of the event loop at once, also after `write` of the output was replaced. */
+function createLineWriter(output: Writable): (line: string) => void {
   const write = output.write.bind(output);
-  const restore = options.output ? undefined : redirectStandardOutput();
-  const { ppid: parent } = process;
   let lines = '';
   const writeLines = (): void => {
     if (!output.destroyed) write(lines);
     lines = '';
   };
-  const connection = serveStdio({
-    server,
-    authInfo,
-    input,
-    write: (line) => {
-      // The lines of one turn of the event loop are written at once.
-      if (lines === '') process.nextTick(writeLines);
-      lines += `${line}\n`;
-    },
-    onClose: () => {
-      clearInterval(parentCheck);
-      restore?.();
-      onClose();
-    },
-    onDisconnect,
-  });
-  // Also after the connection has closed: an output without a reader reports each write as an error, which would end the process.
-  output.on('error', connection.disconnect);
-  if (!options.output) process.stderr.on('error', () => {});
-  // An orphan gets another parent, except on Windows. Streams of the caller are closed by the caller.
-  const parentCheck = setInterval(() => {
-    if (!options.input && process.ppid !== parent) connection.disconnect();
-  }, PARENT_CHECK_INTERVAL);
-  parentCheck.unref();
-  return connection;
+  return (line) => {
+    if (lines === '') globalThis.process.nextTick(writeLines);
+    lines += `${line}\n`;
+  };
 }
 
 /** Sends what this process writes to standard output to standard error. Returns a function that ends it. */

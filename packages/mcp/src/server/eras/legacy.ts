@@ -17,29 +17,14 @@ import type { ServerState } from '../definition/server-state.js';
 /** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
 export class LegacyRequest extends ServerRequest {
   readonly era = 'legacy';
-  readonly #session: LegacySession;
-
-  constructor(
-    server: ServerState,
-    message: JsonRpcRequest,
-    caller: Caller,
-    channel: ResponseChannel,
-    session: LegacySession,
-  ) {
-    super(server, message, caller, channel);
-    this.#session = session;
-  }
-
-  override get session(): LegacySession {
-    return this.#session;
-  }
+  declare readonly session: LegacySession;
 
   get client(): ClientDeclarations {
-    return this.#session.client;
+    return this.session.client;
   }
 
   protected sendToClient<Value>(request: ClientRequest<Value>, options: ElicitOptions): Promise<Value> {
-    return this.#session.request(request, options, this);
+    return this.session.request(request, options, this);
   }
 
   protected membersFor({ meta }: Result): object {
@@ -48,8 +33,8 @@ export class LegacyRequest extends ServerRequest {
 
   protected answer(): Promise<Result> {
     // Nothing is announced to a client without a session.
-    if ((this.caller.authInfo || this.server.tools.isFiltered) && !this.#session.isStateless)
-      this.#session.lastCaller = this.caller.withoutRequest();
+    if ((this.caller.authInfo || this.server.tools.isFiltered) && !this.session.isStateless)
+      this.session.lastCaller = this.caller.withoutRequest();
     return this.runMethod(requireMethod(this));
   }
 }

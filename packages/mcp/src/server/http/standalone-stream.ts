@@ -1,18 +1,10 @@
-import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, primingEvent, replay } from './event-stream.js';
 import { requireAccepted } from './guard.js';
-import type { EventSink, HttpReply, HttpRequest } from './message.js';
+import type { HttpReply, HttpRequest } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './endpoint-options.js';
 import type { HttpEndpoint } from './endpoint.js';
-import { callerOf, type HttpSession } from './sessions.js';
+import { callerOf } from './sessions.js';
 import { openReader, requireStreamOf } from './stream-reader.js';
-
-interface StreamRequest {
-  readonly session: HttpSession;
-  readonly reply: HttpReply;
-  readonly options: StreamableHTTPServerTransportOptions;
-  readonly onStoreError: (error: unknown) => void;
-}
 
 /**
  * Serves GET: the standalone event stream, or with `Last-Event-ID` the rest of any stream of the session. A stream has one reader; a
@@ -28,42 +20,31 @@ export async function openStandaloneStream(
 ): Promise<void> {
   requireAccepted(request, 'text/event-stream');
   const session = await sessions.require(request, options);
-  const { eventStore, retryInterval } = options;
+  const { eventStore: store, retryInterval } = options;
   if (request.authInfo) session.lastCaller ??= callerOf(request, session.id).withoutRequest();
   const lastEventId = request.header('last-event-id');
   const following = session.follow(reply, lastEventId, options);
   if (following) return following;
-  const get: StreamRequest = { session, reply, options, onStoreError };
-  if (lastEventId && eventStore) return resumeStream(get, eventStore, lastEventId);
-  const stream = standaloneStreamOf(get);
-  stream.attach(openSink(get, stream));
-  if (session.acceptsEmptyEvents) stream.prime(retryInterval);
-}
-
-async function resumeStream(request: StreamRequest, store: EventStore, lastEventId: string): Promise<void> {
-  const { session, options, onStoreError } = request;
-  const streamId = await findStreamId(store, lastEventId);
+  const { standaloneStreamId: ownId, acceptsEmptyEvents } = session;
+  const streamId = lastEventId && store ? await findStreamId(store, lastEventId) : ownId;
   requireStreamOf(session, streamId);
-  const isStandalone = streamId === session.standaloneStreamId;
-  const stream = isStandalone ? standaloneStreamOf(request) : session.streams?.get(streamId);
-  const sink = openSink(request, stream);
-  if (session.acceptsEmptyEvents) sink.write(primingEvent(lastEventId, options.retryInterval));
+  // Absent for a response that is complete.
+  const stream =
+    streamId === ownId
+      ? (session.standaloneStream ??= new EventStream({ id: ownId, store, onStoreError }))
+      : session.streams?.get(streamId);
+  const sink = openReader(session, reply, stream?.hasReader === true, (closed) => {
+    stream?.detach(closed);
+    // Without a store a later reader cannot resume the stream.
+    if (!store && session.standaloneStream === stream) session.standaloneStream = undefined;
+  });
+  if (!lastEventId || !store) {
+    stream?.attach(sink);
+    if (acceptsEmptyEvents) stream?.prime(retryInterval);
+    return;
+  }
+  if (acceptsEmptyEvents) sink.write(primingEvent(lastEventId, retryInterval));
   if (stream) return stream.resume(sink, store, lastEventId);
-  // The response is complete: replay the rest and end.
   await replay(store, lastEventId, sink).catch(onStoreError);
   sink.end();
-}
-
-function standaloneStreamOf({ session, options, onStoreError }: StreamRequest): EventStream {
-  const { standaloneStreamId: id } = session;
-  return (session.standaloneStream ??= new EventStream({ id, store: options.eventStore, onStoreError }));
-}
-
-/** @param stream - `undefined` for a stream that is complete */
-function openSink({ session, reply, options }: StreamRequest, stream: EventStream | undefined): EventSink {
-  return openReader(session, reply, stream?.hasReader === true, (sink) => {
-    stream?.detach(sink);
-    // Without a store a later reader cannot resume the stream.
-    if (!options.eventStore && session.standaloneStream === stream) session.standaloneStream = undefined;
-  });
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { errorOf } from '../../../test/error-of.ts';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { callServer, type Answered } from '../../../test/clients/fetch-caller.ts';
+import { messagesFrom } from '../../../test/clients/messages-from.ts';
 import { initializeParams, rpc } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { createServerState } from '../create-server-state.js';
@@ -312,14 +313,9 @@ describe('middleware', () => {
         return next();
       },
     });
-    const input = new PassThrough();
-    const lines: unknown[] = [];
-    const connection = serveStdio({
-      server: definition,
-      input,
-      write: (line) => void lines.push(JSON.parse(line)),
-      onClose: () => {},
-    });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const lines = messagesFrom(output);
+    const connection = serveStdio({ server: definition, input, output, onClose: () => {} });
     const write = (message: unknown): void => void input.write(`${JSON.stringify(message)}\n`);
     write(rpc('initialize', { ...initializeParams, protocolVersion: '2025-03-26' }, 0));
     await expect.poll(() => lines.length).toBe(1);
