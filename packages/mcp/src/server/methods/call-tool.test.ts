@@ -1,4 +1,5 @@
 import type { Logger } from '@quiver/core';
+import { createTool } from '@quiver/core/tools';
 import { beforeEach, expect, test } from 'vitest';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, send, toRequest } from '../../../test/clients/wire.ts';
@@ -73,14 +74,11 @@ test('reports an output schema that throws for the error result of a remote tool
   };
   const jsonSchema = { input: () => ({}), output: () => ({ type: 'object' }) };
   const content = [{ type: 'text', text: 'no such city' }] as const;
-  const remote = createTool({
-    id: 'remote',
-    description: 'Fails elsewhere',
-    outputSchema: { '~standard': { version: 1, vendor: 'test', validate, jsonSchema } } as never,
-    execute: async () => {
-      throw new RemoteToolError('it', 'remote', { content: [...content], structuredContent: { a: 1 }, isError: true });
-    },
-  });
+  const outputSchema = { '~standard': { version: 1, vendor: 'test', validate, jsonSchema } } as never;
+  const execute = async (): Promise<never> => {
+    throw new RemoteToolError('it', 'remote', { content: [...content], structuredContent: { a: 1 }, isError: true });
+  };
+  const remote = createTool({ id: 'remote', description: 'Fails elsewhere', outputSchema, execute });
   const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger, tools: { remote } });
   const response = await gateway.fetch(toRequest(modern('tools/call', { name: 'remote' })));
   expect(await response.json()).toMatchObject({
