@@ -9,13 +9,13 @@ export type ServiceCondition = Record<string, unknown>;
  * to be evaluated on the returned records.
  *
  * @param toCondition - converts a condition on one field, whose path is joined by dots; `undefined` where the service has none
- * @param join - joins several conditions, such as {@link joinByOperator}
+ * @param join - joins several conditions, such as {@link combine}
  * @returns `undefined` if the service can apply no part of the filter
  */
 export function toServiceCondition<Condition>(
   filter: Filter,
   toCondition: (key: string, filter: FieldCondition) => Condition | undefined,
-  join: (kind: 'and' | 'or', parts: readonly Condition[]) => Condition,
+  join: (kind: 'and' | 'or', parts: readonly Condition[]) => Condition | undefined,
 ): Condition | undefined {
   if ('filters' in filter) {
     const parts = filter.filters.map((part) => toServiceCondition(part, toCondition, join));
@@ -27,16 +27,11 @@ export function toServiceCondition<Condition>(
   return isKnown ? toCondition(filter.path.join('.'), filter) : undefined;
 }
 
-/** Joins conditions as MongoDB does. */
-export function joinByOperator(kind: 'and' | 'or', parts: readonly ServiceCondition[]): ServiceCondition {
-  return { [`$${kind}`]: parts };
-}
-
 export type FieldCondition = Extract<Filter, { kind: 'equal' | 'in' | 'order' }>;
 
-/** Services reject empty lists of conditions, and some a list of one. */
-export function combine(operator: '$and' | '$or', parts: readonly ServiceCondition[]): ServiceCondition | undefined {
-  return parts.length > 1 ? { [operator]: parts } : parts[0];
+/** Joins conditions as MongoDB does. Services reject empty lists of conditions, and some a list of one. */
+export function combine(kind: 'and' | 'or', parts: readonly ServiceCondition[]): ServiceCondition | undefined {
+  return parts.length > 1 ? { [`$${kind}`]: parts } : parts[0];
 }
 
 /** Fields below this depth, and longer values, are not among the conditions of a record. */

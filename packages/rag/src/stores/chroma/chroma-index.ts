@@ -150,7 +150,7 @@ export class ChromaIndex extends RemoteIndex<ChromaLikeClient, ChromaShape> impl
     if (terms.length === 0) return [];
     const conditions = [withAnyOf(terms.flatMap(({ forms }) => forms)), this.#whereDocument];
     const whereDocument = combine(
-      '$and',
+      'and',
       conditions.filter((part) => part !== undefined),
     );
     const records: VectorRecord[] = [];
@@ -218,7 +218,7 @@ function withAnyOf(terms: readonly string[]): ChromaWhere | undefined {
   const patterns = [...beginnings].map((beginning) => ({
     $regex: `(?i)${beginning.replaceAll(/[^a-z0-9]/g, '\\$&')}`,
   }));
-  return combine('$or', [...patterns, { $regex: '[^\\x00-\\x7F]' }]);
+  return combine('or', [...patterns, { $regex: '[^\\x00-\\x7F]' }]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Filter } from '../../filter/index.js';
 import { keywordText, recordText } from '../../store/record-text.js';
 import type { CheckedRecord } from '../../store/checks.js';
-import { combine, type FieldCondition, joinByOperator, toServiceCondition } from '../../store/conditions.js';
+import { combine, type FieldCondition, toServiceCondition } from '../../store/conditions.js';
 import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaRows, ChromaSelection, ChromaWhere } from './chroma-client.js';
 
@@ -89,9 +89,9 @@ export function filterToWhere(filter: Filter): ChromaWhere | undefined {
       ...values.filter((value) => typeof value === 'number').map((value) => ({ [key]: { $eq: value } })),
     ];
     conditions += parts.length;
-    return combine('$or', parts);
+    return combine('or', parts);
   };
-  const condition = toServiceCondition(filter, toWhere, joinByOperator);
+  const condition = toServiceCondition(filter, toWhere, combine);
   if (conditions > maxConditions) return undefined;
   return condition && { $or: [{ [partialKey]: true }, condition] };
 }

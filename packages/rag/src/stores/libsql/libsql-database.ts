@@ -70,7 +70,7 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
   if (client) rejectBeside('LibSQLVector', 'client', connection);
   else if (typeof url !== 'string' || url === '')
     throw invalidOptions(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
-  const own = lazyClient(() => openClient(options, url as string));
+  const own = lazyClient(() => openClient({ ...connection, url: url as string }));
   return {
     async run(work, signal) {
       const database = toDatabase(client ?? (await untilAborted(own.open, signal)), signal);
@@ -94,16 +94,9 @@ export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
 }
 
 /** @throws `VECTOR_CLIENT_MISSING` without the client */
-async function openClient(options: LibSQLConnectionOptions, url: string): Promise<LibSQLClient> {
-  const { authToken, syncUrl, syncInterval, encryptionKey } = options;
+async function openClient(config: LibSQLConnectionOptions & { url: string }): Promise<LibSQLClient> {
   const { createClient } = await import('@libsql/client').catch(clientMissing('libSQL', '@libsql/client'));
-  return createClient({
-    url,
-    ...(authToken !== undefined && { authToken }),
-    ...(syncUrl !== undefined && { syncUrl }),
-    ...(syncInterval !== undefined && { syncInterval }),
-    ...(encryptionKey !== undefined && { encryptionKey }),
-  }) as LibSQLClient;
+  return createClient(config) as LibSQLClient;
 }
 
 function toDatabase(client: LibSQLClient, signal: AbortSignal | undefined): LibSQLDatabase {

@@ -3,12 +3,7 @@ import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, type FilterTest } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
 import { type CheckedRecord, checkUpsert, type IndexShape, lacksDirection } from '../../store/checks.js';
-import {
-  type FieldCondition,
-  joinByOperator,
-  type ServiceCondition,
-  toServiceCondition,
-} from '../../store/conditions.js';
+import { combine, type FieldCondition, type ServiceCondition, toServiceCondition } from '../../store/conditions.js';
 import { nearestMatching } from '../../store/paging.js';
 import {
   defaultPageSize,
@@ -377,6 +372,6 @@ function filterToPinecone(filter: Filter): object | undefined {
     // Pinecone cannot find a field that is null or missing. Lists of strings match by their elements, as they should.
     return values.length === 0 || values.includes(null) ? undefined : { [key]: { $in: values } };
   };
-  const condition = toServiceCondition(filter, toCondition, joinByOperator);
+  const condition = toServiceCondition(filter, toCondition, combine);
   return condition && { $or: [{ [partialKey]: { $eq: true } }, condition] };
 }

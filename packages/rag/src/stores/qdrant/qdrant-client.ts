@@ -56,18 +56,13 @@ export function requireQdrantConnection({ client, ...connection }: QdrantConnect
 }
 
 /** @throws `VECTOR_CLIENT_MISSING` when `@qdrant/js-client-rest` is needed and not installed */
-export async function openQdrant({ client, url, apiKey, https }: QdrantConnectionOptions): Promise<QdrantLikeClient> {
+export async function openQdrant({ client, ...connection }: QdrantConnectionOptions): Promise<QdrantLikeClient> {
   if (client) return client;
   const { QdrantClient } = await import('@qdrant/js-client-rest').catch(
     clientMissing('Qdrant', '@qdrant/js-client-rest'),
   );
-  return new QdrantClient({
-    ...(url !== undefined && { url }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(https !== undefined && { https }),
-    // It would write a warning to the console.
-    checkCompatibility: false,
-  });
+  // It would write a warning to the console.
+  return new QdrantClient({ ...connection, checkCompatibility: false });
 }
 
 /** Adds the reason to an error of the client, whose message is only the name of the HTTP status. */
