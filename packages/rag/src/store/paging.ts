@@ -1,4 +1,4 @@
-import { createFilterTest, type Filter, type FilterTest } from '../filter/index.js';
+import { createFilterTest, type Filter, type FilterTest, patternSteps } from '../filter/index.js';
 import { defaultPageSize } from './record-store.js';
 import type { FoundRecord } from './search.js';
 import type { ListVectorsParams, VectorPage, VectorRecord, VectorStore } from './vector-store.js';
@@ -66,11 +66,14 @@ const growth = 4;
  */
 export async function nearestMatching(options: NearestMatchingOptions): Promise<FoundRecord[]> {
   const { wanted, filter, find, isExact = false, largest = Number.POSITIVE_INFINITY, isFound = () => true } = options;
-  const matches = createFilterTest(filter);
+  const budget = { steps: patternSteps };
+  const matches = createFilterTest(filter, budget);
   const first = filter ? Math.max(wanted * growth, isExact ? fewestExact : 0) : wanted;
   for (let fetched = first + (isExact ? 0 : reserve); ; fetched *= growth) {
     const limit = Math.min(fetched, largest);
     const answer = await find(limit);
+    // A database returns its first records again: they count once.
+    if (isExact) budget.steps = patternSteps;
     const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
     const matching = found.filter(({ record }) => matches(record.metadata));
     const last = found.at(-1);
