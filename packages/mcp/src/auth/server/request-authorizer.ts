@@ -1,6 +1,5 @@
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
-import { defined } from '../../defined.js';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
 import { withRequestEntries } from '../../request-entries.js';
 import { redactToken } from '../redact-token.js';
@@ -228,9 +227,18 @@ function identityOf(
   { subject, issuer, scopes = [], clientId, expiresAt, claims, requestContext }: TokenValidationResult,
   digest = '',
 ): Pick<McpAuthInfo, 'clientId' | 'scopes' | 'expiresAt' | 'extra'> {
-  const fingerprint = `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`;
-  const extra = defined({ subject: subject ?? fingerprint, issuer, claims });
-  return withRequestEntries(defined({ clientId, scopes: [...scopes], expiresAt, extra }), requestContext);
+  // Not `defined()`, which makes a request whose token is not cached 0.7 µs slower.
+  const identity = {
+    ...(clientId !== undefined && { clientId }),
+    scopes: [...scopes],
+    ...(expiresAt !== undefined && { expiresAt }),
+    extra: {
+      subject: subject ?? `token:${digest.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')}`,
+      ...(issuer !== undefined && { issuer }),
+      ...(claims && { claims }),
+    },
+  };
+  return withRequestEntries(identity, requestContext);
 }
 
 /** Returns an identity that the application may change: only the claims are shared with other requests. */
