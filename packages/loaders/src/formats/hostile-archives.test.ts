@@ -1,5 +1,6 @@
 import { strToU8, zipSync, type Zippable } from 'fflate';
 import { describe, expect, test } from 'vitest';
+import { docx } from './archives.fixture.js';
 import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
 
 const formats = ['docx', 'pptx', 'xlsx', 'odt', 'epub'] as const;
@@ -23,21 +24,6 @@ async function codeOf(format: Format, bytes: Uint8Array, options: LoadDocumentOp
 
 function withFile(format: Format, content: Uint8Array, more: Zippable = {}): Uint8Array {
   return zipSync({ [mainFiles[format]]: content, ...more });
-}
-
-/** A valid package around the document of a DOCX file. */
-function docx(body: string, prolog = ''): Uint8Array {
-  return zipSync({
-    '[Content_Types].xml': strToU8(
-      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>',
-    ),
-    '_rels/.rels': strToU8(
-      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
-    ),
-    'word/document.xml': strToU8(
-      `${prolog}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`,
-    ),
-  });
 }
 
 const odt = (text: string, prolog = ''): Uint8Array =>

@@ -1,85 +1,36 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { strToU8, zipSync, type Zippable } from 'fflate';
+import { strToU8 } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { loadDocuments } from '../files/load-documents.js';
 import type { SkippedFile } from './document-loader.js';
 import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
+import { docx, epub, openDocument, relations, spreadsheet, zip } from './archives.fixture.js';
 import { scan, writePdf } from './pdf/pdf-document.fixture.js';
-
-const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
-
-function relations(...targets: readonly (readonly [type: string, target: string])[]): Uint8Array {
-  const items = targets.map(
-    ([type, target], index) => `<Relationship Id="r${index + 1}" Type="${relationships}/${type}" Target="${target}"/>`,
-  );
-  return strToU8(
-    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${items.join('')}</Relationships>`,
-  );
-}
-
-function xlsx(sheetData: string, sharedStrings = '', sheet = 'worksheets/sheet1.xml'): Uint8Array {
-  const namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
-  return zipSync({
-    'xl/workbook.xml': strToU8(
-      `<workbook ${namespace} xmlns:r="${relationships}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
-    ),
-    'xl/_rels/workbook.xml.rels': relations(['worksheet', sheet], ['sharedStrings', 'sharedStrings.xml']),
-    [`xl/${sheet}`]: strToU8(`<worksheet ${namespace}><sheetData>${sheetData}</sheetData></worksheet>`),
-    'xl/styles.xml': strToU8(`<styleSheet ${namespace}/>`),
-    'xl/sharedStrings.xml': strToU8(`<sst ${namespace}>${sharedStrings}</sst>`),
-  });
-}
-
-function docx(body: string): Uint8Array {
-  return zipSync({
-    '[Content_Types].xml': strToU8(
-      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>',
-    ),
-    '_rels/.rels': relations(['officeDocument', 'word/document.xml']),
-    'word/document.xml': strToU8(
-      `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`,
-    ),
-  });
-}
 
 /** @param notes - content of the notes that every slide refers to */
 function pptx(slide: string, slides = 1, notes = '<p:notes></p:notes>'): Uint8Array {
   const numbers = Array.from({ length: slides }, (_, index) => index + 1);
-  const files: Zippable = {
-    'ppt/presentation.xml': strToU8(
-      `<p:presentation>${numbers.map((number) => `<p:sldId r:id="r${number}"/>`).join('')}</p:presentation>`,
-    ),
+  const files: Record<string, string> = {
+    'ppt/presentation.xml': `<p:presentation>${numbers.map((number) => `<p:sldId r:id="r${number}"/>`).join('')}</p:presentation>`,
     'ppt/_rels/presentation.xml.rels': relations(
       ...numbers.map((number) => ['slide', `slides/slide${number}.xml`] as const),
     ),
-    'ppt/notesSlides/notes.xml': strToU8(notes),
+    'ppt/notesSlides/notes.xml': notes,
   };
   for (const number of numbers) {
-    files[`ppt/slides/slide${number}.xml`] = strToU8(`<p:sld>${slide}</p:sld>`);
+    files[`ppt/slides/slide${number}.xml`] = `<p:sld>${slide}</p:sld>`;
     files[`ppt/slides/_rels/slide${number}.xml.rels`] = relations(['notesSlide', '../notesSlides/notes.xml']);
   }
-  return zipSync(files);
+  return zip(files);
 }
 
-const odt = (body: string): Uint8Array =>
-  zipSync({ 'content.xml': strToU8(`<o:document><o:body>${body}</o:body></o:document>`) });
+/** @param sheet - path of the only sheet */
+const xlsx = (rows: string, sharedStrings = '', sheet = 'worksheets/sheet1.xml'): Uint8Array =>
+  spreadsheet({ [sheet]: rows }, { styles: '', sharedStrings });
 
-function epub(chapters: readonly string[], copies = 1): Uint8Array {
-  const items = chapters.map((_, index) => `<item id="c${index}" href="c${index}.xhtml"/>`);
-  const references = chapters.flatMap((_, index) =>
-    Array.from({ length: copies }, () => `<itemref idref="c${index}"/>`),
-  );
-  return zipSync({
-    'META-INF/container.xml': strToU8('<container><rootfile full-path="book.opf"/></container>'),
-    'book.opf': strToU8(
-      `<package><manifest>${items.join('')}</manifest><spine>${references.join('')}</spine></package>`,
-    ),
-    ...Object.fromEntries(chapters.map((chapter, index) => [`c${index}.xhtml`, strToU8(chapter)])),
-  });
-}
-
+const word = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
 const nested = (count: number): string => `${'<x>'.repeat(count)}word${'</x>'.repeat(count)}`;
 const drawn = 'BT /F1 12 Tf (x) Tj ET\n'.repeat(100_000);
 const words = Array.from(
@@ -129,13 +80,13 @@ const exceeded = (limit: string): unknown =>
 type Case = [title: string, limit: string, name: string, bytes: () => Uint8Array, options?: LoadDocumentOptions];
 
 // The first import of a module waits for the file system, which are turns of the event loop as well.
-beforeAll(() => load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx'));
+beforeAll(() => load(word, 'a.docx'));
 
 describe('a file is rejected for its structure:', () => {
   const small = { maxFileSize: 10_000 };
   const rows = Array.from({ length: 100 }, (_, index) => `<row><c r="A${index + 1}" t="s"><v>0</v></c></row>`);
-  const word = '<o:p>word</o:p>';
-  const row = `<o:table-row>${`<o:table-cell number-columns-repeated="50">${word}</o:table-cell>`.repeat(300)}<o:table-cell>${word}</o:table-cell></o:table-row>`;
+  const paragraph = '<o:p>word</o:p>';
+  const row = `<o:table-row>${`<o:table-cell number-columns-repeated="50">${paragraph}</o:table-cell>`.repeat(300)}<o:table-cell>${paragraph}</o:table-cell></o:table-row>`;
 
   test.each<Case>([
     ['a row far below', 'rows', 'a.xlsx', () => xlsx('<row r="9999999"><c r="A9999999"><v>2</v></c></row>')],
@@ -157,9 +108,9 @@ describe('a file is rejected for its structure:', () => {
       () => xlsx(rows.join(''), `<si><t>${'x'.repeat(5000)}</t></si>`),
       small,
     ],
-    ['repeated cells', 'characters', 'a.odt', () => odt(`<o:table>${row.repeat(2)}</o:table>`), small],
+    ['repeated cells', 'characters', 'a.odt', () => openDocument(`<o:table>${row.repeat(2)}</o:table>`), small],
     ['nested elements', 'nesting', 'a.pptx', () => pptx(nested(20_000))],
-    ['nested elements', 'nesting', 'a.odt', () => odt(nested(20_000))],
+    ['nested elements', 'nesting', 'a.odt', () => openDocument(nested(20_000))],
     ['emails in emails', 'emails', 'a.eml', () => eml(8000)],
   ])('%s (%s, %s)', async (_, limit, name, bytes, options) => {
     expect((await load(bytes(), name, options)).error).toEqual(exceeded(limit));
@@ -244,7 +195,6 @@ describe('a file that repeats a part is read once', () => {
 
 describe('the thread that reads files', () => {
   test('is replaced after a limit, and other files are read meanwhile', async () => {
-    const word = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
     const [bomb, ...others] = await Promise.all([
       load(pdf(50), 'a.pdf', { timeout: 200 }),
       ...Array.from({ length: 3 }, () => load(word, 'a.docx')),
@@ -262,18 +212,18 @@ describe('the thread that reads files', () => {
     await load(docx(''), 'waits.docx', { signal: AbortSignal.abort('early') });
     controller.abort(new Error('stop'));
     for (const { error } of await Promise.all(running)) expect(error).toEqual(new Error('stop'));
-    expect((await load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx')).texts).toEqual(['word']);
+    expect((await load(word, 'a.docx')).texts).toEqual(['word']);
   });
 
   test('does not keep the process running while it is idle', async () => {
     const before = process.getActiveResourcesInfo().filter((name) => /worker|message/i.test(name));
-    await load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx');
+    await load(word, 'a.docx');
     const after = process.getActiveResourcesInfo().filter((name) => /worker|message/i.test(name));
     expect(after).toEqual(before);
   });
 
   test('leaves the bytes of the caller unchanged', async () => {
-    const bytes = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
+    const bytes = word.slice();
     const copy = bytes.slice();
     const whole = new Uint8Array(copy.length + 10);
     whole.set(copy, 5);
@@ -290,7 +240,7 @@ describe('the thread that reads files', () => {
       throw failure;
     };
     expect((await load(writePdf([scan]), 'a.pdf', { onSkip })).error).toBe(failure);
-    expect((await load(docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'), 'a.docx')).texts).toEqual(['word']);
+    expect((await load(word, 'a.docx')).texts).toEqual(['word']);
   });
 
   test('passes errors on with their code, details and cause', async () => {
@@ -308,19 +258,18 @@ describe('the thread that reads files', () => {
 test('a folder with a hostile file is loaded without it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quiver-limits-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const word = docx('<w:p><w:r><w:t>word</w:t></w:r></w:p>');
   const files = {
     '1.docx': word,
     '2.csv': strToU8('a,b\n1,2'),
-    '3.pdf': pdf(50),
+    '3.eml': eml(8000),
     '4.docx': word,
     '5.md': strToU8('# A'),
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   const skipped: SkippedFile[] = [];
   const sources: unknown[] = [];
-  const options = { timeout: 2000, onSkip: (file: SkippedFile) => void skipped.push(file) };
+  const options = { onSkip: (file: SkippedFile) => void skipped.push(file) };
   for await (const { sources: texts } of loadDocuments(folder, options)) sources.push(texts[0]?.metadata['source']);
   expect(sources).toEqual(['1.docx', '2.csv', '4.docx', '5.md']);
-  expect(skipped).toEqual([{ path: '3.pdf', reason: 'limit exceeded', error: exceeded('time') }]);
+  expect(skipped).toEqual([{ path: '3.eml', reason: 'limit exceeded', error: exceeded('emails') }]);
 });

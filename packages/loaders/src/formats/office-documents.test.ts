@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadDocument } from '../load-document.js';
-import { wordFiles, zip } from './archives.fixture.js';
+import { docx, presentation, wordFiles, zip } from './archives.fixture.js';
 
 async function load(name: string, bytes: Uint8Array): Promise<{ text: string; metadata: Record<string, unknown> }[]> {
   const [document] = await loadDocument(bytes, { name });
@@ -47,15 +47,8 @@ describe('DOCX', () => {
       paragraph('Heading2', 'Fuel'),
       paragraph('Normal', 'Kerosene.'),
     ];
-    const bytes = zip({
-      '[Content_Types].xml':
-        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>',
-      '_rels/.rels':
-        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
-      'docProps/core.xml':
-        '<p:coreProperties><dc:title>Manual</dc:title><dc:creator>Ann</dc:creator></p:coreProperties>',
-      'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body.join('')}</w:body></w:document>`,
-    });
+    const core = '<p:coreProperties><dc:title>Manual</dc:title><dc:creator>Ann</dc:creator></p:coreProperties>';
+    const bytes = docx(body.join(''), '', { 'docProps/core.xml': core });
     const [document] = await loadDocument(bytes, { name: 'manual.docx' });
     const chunks = await document!.chunk({ minSize: 0 });
     expect(chunks.map(({ text, metadata }) => [text, metadata['title'], metadata.headings])).toEqual([
@@ -140,19 +133,15 @@ describe('PPTX', () => {
 describe('a slide that is only a title', () => {
   const slide = (title: string, body = ''): string =>
     `<p:sld><p:cSld><p:spTree><p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${title}</a:t></a:r></a:p></p:txBody></p:sp>${body}</p:spTree></p:cSld></p:sld>`;
-  const talk = (...slides: string[]): Uint8Array =>
-    zip({
-      'ppt/presentation.xml': `<p:presentation><p:sldIdLst>${slides.map((_, index) => `<p:sldId id="${index}" r:id="rId${index}"/>`).join('')}</p:sldIdLst></p:presentation>`,
-      'ppt/_rels/presentation.xml.rels': `<Relationships>${slides.map((_, index) => `<Relationship Id="rId${index}" Type="/slide" Target="slides/slide${index}.xml"/>`).join('')}</Relationships>`,
-      ...Object.fromEntries(slides.map((content, index) => [`ppt/slides/slide${index}.xml`, content])),
-    });
 
   test('is not searched, unless all are', async () => {
     const text = '<p:sp><p:txBody><a:p><a:r><a:t>They fly.</a:t></a:r></a:p></p:txBody></p:sp>';
-    const [document] = await loadDocument(talk(slide('Rockets', text), slide('Thank you')), { name: 'talk.pptx' });
+    const [document] = await loadDocument(presentation([slide('Rockets', text), slide('Thank you')]), {
+      name: 'talk.pptx',
+    });
     expect((await document!.chunk()).map((chunk) => chunk.text)).toEqual(['# Rockets\n\nThey fly.']);
     expect(document!.skippedText).toEqual({ heading: '# Thank you'.length });
-    const [titles] = await loadDocument(talk(slide('Rockets'), slide('Thank you')), { name: 'talk.pptx' });
+    const [titles] = await loadDocument(presentation([slide('Rockets'), slide('Thank you')]), { name: 'talk.pptx' });
     expect(titles!.skippedText).toEqual({});
   });
 });

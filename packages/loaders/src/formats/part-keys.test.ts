@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLexicalEmbedder, createVectorQueryTool, ingest } from '@quiver/rag';
 import { descriptionKeys, partKeys } from '@quiver/rag/document';
 import { LocalVector } from '@quiver/rag/local';
-import { epub, openDocument, presentation, wordTable, zip } from './archives.fixture.js';
+import { epub, openDocument, presentation, spreadsheet, wordTable } from './archives.fixture.js';
 import { formats } from './document-formats.js';
 import { loadDocument } from '../load-document.js';
 import { writePdf } from './pdf/pdf-document.fixture.js';
@@ -22,13 +22,8 @@ const files: Readonly<Record<string, () => Uint8Array>> = {
       ),
     ),
   xlsx: () => {
-    const sheet = `<worksheet><sheetData>${both((row) => `<row r="${row}"><c r="A${row}"><v>1</v></c><c r="B${row}"><v>2</v></c></row>`)}<row r="3"><c r="A3"><v>3</v></c></row></sheetData></worksheet>`;
-    return zip({
-      'xl/workbook.xml': `<workbook xmlns:r="http://r"><sheets>${both((part) => `<sheet name="S${part}" sheetId="${part}" r:id="r${part}"/>`)}</sheets></workbook>`,
-      'xl/_rels/workbook.xml.rels': `<Relationships>${both((part) => `<Relationship Id="r${part}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet${part}.xml"/>`)}</Relationships>`,
-      'xl/worksheets/sheet1.xml': sheet,
-      'xl/worksheets/sheet2.xml': sheet,
-    });
+    const rows = `${both((row) => `<row r="${row}"><c r="A${row}"><v>1</v></c><c r="B${row}"><v>2</v></c></row>`)}<row r="3"><c r="A3"><v>3</v></c></row>`;
+    return spreadsheet({ 'worksheets/sheet1.xml': rows, 'worksheets/sheet2.xml': rows });
   },
   epub: () => epub(['One.', 'Two.'].map((text) => `<html><body><p>${text}</p></body></html>`)),
   eml: () =>

@@ -1,5 +1,5 @@
-import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
+import { spreadsheet } from './archives.fixture.js';
 import { groupRows } from './group-rows.js';
 import { loadDocument } from '../load-document.js';
 
@@ -107,17 +107,9 @@ describe('CSV and TSV', () => {
 });
 
 describe('XLSX', () => {
-  const workbook = (sheetData: string): Uint8Array => {
-    const files = {
-      'xl/workbook.xml':
-        '<workbook xmlns:r="http://r"><sheets><sheet name="Costs" sheetId="1" r:id="rId1"/></sheets></workbook>',
-      'xl/_rels/workbook.xml.rels':
-        '<Relationships><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>',
-      'xl/styles.xml': '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
-      'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${sheetData}</sheetData></worksheet>`,
-    };
-    return zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
-  };
+  const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
+  const workbook = (rows: string): Uint8Array =>
+    spreadsheet({ 'worksheets/sheet1.xml': rows }, { styles, sharedStrings: '' });
   const cell = (place: string, text: string): string => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`;
 
   test('reads numbers, dates, booleans and text with their sheet and rows', async () => {
@@ -128,7 +120,7 @@ describe('XLSX', () => {
     expect(document!.getDocs()).toEqual([
       {
         text: '|  | Part | Price | From | Sold |\n| --- | --- | --- | --- | --- |\n|  | Bolt | 0.3 | 2026-01-02 | true |',
-        metadata: { source: 'costs.xlsx', sheet: 'Costs', row: 3, endRow: 5 },
+        metadata: { source: 'costs.xlsx', sheet: 'S1', row: 3, endRow: 5 },
       },
     ]);
   });
