@@ -9,7 +9,7 @@ interface FakeRecord {
   values: number[];
   sparseValues?: { indices: number[]; values: number[] };
   metadata?: Metadata;
-  visibleAt: number;
+  isWaiting: boolean;
 }
 
 interface FakeIndex {
@@ -22,8 +22,8 @@ interface FakeIndex {
 /** The service as its clients see it: the REST interface of 2026-07, its limits, and its delay. */
 export class FakePinecone {
   readonly requests: { path: string; body: string }[] = [];
-  /** Milliseconds until a written record is found. */
-  delay = 0;
+  /** Records that are written while it is `false` are not found until it is `true`. */
+  isIndexing = true;
   /** Milliseconds until a request is answered. */
   latency = 0;
   /** Pending requests, without those of clients that disconnected. */
@@ -103,12 +103,12 @@ export class FakePinecone {
   #data(index: FakeIndex, path: string, params: URLSearchParams, body: any, bytes: number): [number, unknown] {
     const namespace = params.get('namespace') ?? body.namespace ?? '__default__';
     const records = index.namespaces.get(namespace) ?? new Map<string, FakeRecord>();
-    const visible = [...records.values()].filter(({ visibleAt }) => visibleAt <= Date.now());
+    const visible = [...records.values()].filter(({ isWaiting }) => !isWaiting || this.isIndexing);
     switch (path) {
       case 'vectors/upsert': {
         const problem = limitsOf(index, body.vectors, bytes);
         if (problem) return failure(400, problem);
-        for (const vector of body.vectors) records.set(vector.id, { ...vector, visibleAt: Date.now() + this.delay });
+        for (const vector of body.vectors) records.set(vector.id, { ...vector, isWaiting: !this.isIndexing });
         index.namespaces.set(namespace, records);
         return [200, { upsertedCount: body.vectors.length }];
       }

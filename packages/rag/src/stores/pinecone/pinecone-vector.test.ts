@@ -173,12 +173,16 @@ describe('PineconeVector', () => {
   it('waits until records are found', async () => {
     const slow = await open();
     await slow.createIndex({ indexName, dimension: 1 });
-    slow.service.delay = 250;
+    slow.service.isIndexing = false;
     await slow.upsert({ indexName, ids: ['late'], vectors: [[1]] });
     expect(await slow.query({ indexName, queryVector: [1] })).toEqual([]);
-    await slow.waitUntilIndexed({ indexName, ids: ['late'] });
+    await expectError(slow.waitUntilIndexed({ indexName, ids: ['late'], timeout: 150 }), 'VECTOR_NOT_INDEXED');
+    slow.service.requests.splice(0);
+    const waiting = slow.waitUntilIndexed({ indexName, ids: ['late'] });
+    await expect.poll(() => slow.service.requests.length).toBeGreaterThan(0);
+    slow.service.isIndexing = true;
+    await waiting;
     expect(await slow.query({ indexName, queryVector: [1] })).toMatchObject([{ id: 'late' }]);
-    await expectError(slow.waitUntilIndexed({ indexName, ids: ['never'], timeout: 150 }), 'VECTOR_NOT_INDEXED');
   });
 
   // I10
