@@ -56,8 +56,8 @@ export class Engine implements Receiver {
   readonly channel: Channel;
   readonly #options: EngineOptions;
   readonly #calls = new ActiveSet<Call>();
-  /** Calls whose message has no response yet. */
-  readonly #waiting = new ActiveSet<Call>();
+  /** Calls whose message has no response yet, by its id. */
+  readonly #waiting = new ActiveSet<Call>(({ id }) => id);
   #progress: Map<string, Call> | undefined;
   readonly #clocks = new RequestClocks();
   readonly #responder: Responder;
@@ -217,8 +217,7 @@ export class Engine implements Receiver {
 
   /** Some servers return a number as text. */
   #callOf(id: unknown): Call | undefined {
-    const number = typeof id === 'string' ? Number(id) : id;
-    return this.#waiting.find((call) => call.id === number);
+    return this.#waiting.find(typeof id === 'string' ? Number(id) : id);
   }
 
   #take(id: unknown): Call | undefined {
