@@ -145,7 +145,6 @@ export function createRequestEnvelope(
   method: string,
   { onElicitation, onSampling, relay, extension }: EngineRequestOptions,
 ): Params {
-  const { clientInfo } = client;
   const { logLevel } = relay ?? client;
   let { capabilities } = client;
   if (relay) {
@@ -154,7 +153,7 @@ export function createRequestEnvelope(
   }
   if (extension) capabilities = { ...capabilities, extensions: { ...capabilities.extensions, [extension.name]: {} } };
   if (onElicitation || onSampling) capabilities = { ...declareHandlers(onElicitation, onSampling), ...capabilities };
-  const envelope = createEnvelope({ clientInfo, capabilities }, protocolVersion);
+  const envelope = createEnvelope({ ...client, capabilities }, protocolVersion);
   if (logLevel !== undefined && findMethod(method)?.isInteractive) envelope[metaKeys.logLevel] = logLevel;
   return envelope;
 }

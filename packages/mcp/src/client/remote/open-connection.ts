@@ -102,7 +102,7 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
   const { SseChannel } = await import('../transports/sse-channel.js');
   const { fetch } = definition.eventSourceInit ?? {};
   const openStream = fetch && (await resolveHttpOptions({ url, fetch }, url)).send;
-  return connect(new SseChannel({ ...(await resolveHttpOptions(definition, url)), openStream }), 'legacy');
+  return connect(new SseChannel(await resolveHttpOptions(definition, url), openStream), 'legacy');
 }
 
 /**

@@ -12,11 +12,6 @@ import {
 import { HttpConnection } from './http-channel.js';
 import type { HttpOptions } from './http-options.js';
 
-export interface SseChannelOptions extends HttpOptions {
-  /** Opens the event stream. Default: `send`. */
-  readonly openStream?: Send | undefined;
-}
-
 /**
  * HTTP+SSE: all messages of the server arrive on one event stream, whose first event names the address for those of the client.
  *
@@ -27,9 +22,10 @@ export class SseChannel extends HttpConnection implements Channel {
   readonly #openStream: Send | undefined;
   #endpoint: URL | undefined;
 
-  constructor(options: SseChannelOptions) {
+  /** @param openStream - opens the event stream. Default: `send` */
+  constructor(options: HttpOptions, openStream?: Send) {
     super(options);
-    this.#openStream = options.openStream;
+    this.#openStream = openStream;
   }
 
   /** @throws `HttpError` when the server has no such stream, `TypeError` when its endpoint has another origin */
