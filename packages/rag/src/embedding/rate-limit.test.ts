@@ -46,6 +46,7 @@ describe('createRateLimiter', () => {
       const limiter = createRateLimiter({ requestsPerMinute: 1 }, Date.now);
       const start = Date.now();
       const controller = new AbortController();
+      await expect(limiter.wait(['never'], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
       await limiter.wait(['a'], signal);
       const aborted = limiter.wait(['b'], controller.signal);
       const waiting = limiter.wait(['c'], signal);
@@ -54,7 +55,7 @@ describe('createRateLimiter', () => {
       await expect(aborted).rejects.toThrow('enough');
       await vi.runAllTimersAsync();
       await waiting;
-      // The aborted request counts for nothing.
+      // The aborted requests count for nothing.
       expect(Date.now() - start).toBe(60_000);
     } finally {
       vi.useRealTimers();

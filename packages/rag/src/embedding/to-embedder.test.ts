@@ -189,13 +189,18 @@ describe('an AI SDK embedding model', () => {
   });
 
   test('does not delay an aborted call while it is busy', async () => {
-    const embedder = toEmbedder(modelThat(() => new Promise(() => undefined), false));
-    void embedder.embed(['a']);
+    const signals: AbortSignal[] = [];
+    const embedder = toEmbedder(
+      modelThat((_text, signal) => (signals.push(signal), new Promise(() => undefined)), false),
+    );
     const controller = new AbortController();
     const reason = new Error('enough');
+    const running = embedder.embed(['a'], { signal: controller.signal });
     const queued = embedder.embed(['b'], { signal: controller.signal });
     setTimeout(() => controller.abort(reason));
+    await expect(running).rejects.toBe(reason);
     await expect(queued).rejects.toBe(reason);
+    expect(signals.map((signal) => signal.reason as unknown)).toEqual([reason]);
   });
 
   test('is inspected again after the inspection failed', async () => {

@@ -182,13 +182,12 @@ function createModelEmbedder(
     signal?.throwIfAborted();
     if (texts.length === 0) return [];
     const stop = new AbortController();
-    const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
     try {
       const model = await resolveModel();
       const batches = split(texts, await model.maxEmbeddingsPerCall, limiter);
       const isParallel = await model.supportsParallelCalls;
       const run = (limit ??= createLimit(isParallel ? maxParallelCalls : 1));
-      const call: Call = { signal: end, event, dimension: undefined };
+      const call: Call = { signal: stop.signal, event, dimension: undefined };
       const embedAll = (): Promise<Float32Array[][]> =>
         Promise.all(batches.map((batch) => run(() => embedBatch(model, batch, call))));
       const vectors = (await untilAborted(embedAll, signal)).flat();
@@ -196,7 +195,7 @@ function createModelEmbedder(
       dimension = call.dimension;
       return vectors;
     } catch (error) {
-      // No further request starts, and the running ones are canceled.
+      // No further request starts, and the running ones are canceled: after an error, and when the caller aborts.
       stop.abort(error);
       signal?.throwIfAborted();
       if (isQuiverError(error)) throw error;

@@ -195,6 +195,14 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['One, changed.', 'Three.']);
   });
 
+  it('keeps the chunks of a document that is unavailable', async () => {
+    await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
+    const documents = [guide('One, changed.', 'a.md'), MDocument.unavailable('b.md')];
+    for (const cleanup of ['source', 'all'] as const)
+      expect(await run(documents, { cleanup })).toMatchObject({ documents: 1 });
+    expect(await stored()).toEqual(['One, changed.', 'Two.']);
+  });
+
   it('removes all chunks of a document that has become empty', async () => {
     await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
     const emptied = guide('', 'a.md');
