@@ -389,6 +389,17 @@ describe('abort', () => {
     expect(events).toEqual([]);
   });
 
+  it('prevents a call in the turn of which it fires', async () => {
+    let runs = 0;
+    // Nothing of its call is asynchronous.
+    const tool = createTool({ ...named(), execute: async () => (runs += 1) });
+    const controller = new AbortController();
+    const call = executeTool(tool, {}, { abortSignal: controller.signal });
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    expect(runs).toBe(0);
+  });
+
   it('leaves no listener behind', async () => {
     const { signal } = new AbortController();
     let listeners = 0;

@@ -112,8 +112,8 @@ function runDefinition(
 ): Promise<unknown> {
   return untilAborted(async () => {
     const context = createToolContext(definition.id, options, callId);
-    const preparing = prepare(definition, input, options, context, done);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    // Awaits values too: a caller that cancels in the turn of its call, or a cancellation behind it in one chunk, prevents the tool.
+    const prepared = await prepare(definition, input, options, context, done);
     if (!prepared.ok) return prepared.value;
     context.abortSignal?.throwIfAborted();
     let output = await definition.execute(prepared.value, context);
@@ -205,7 +205,7 @@ function createEvent(
   return { type: 'tool', toolName, toolCallId, input };
 }
 
-/** Runs the stages before the tool itself. Most calls have none but a validation, after which nothing has to be awaited. */
+/** Runs the stages before the tool itself. Most calls have none but a validation, whose result needs no promise. */
 function prepare(
   definition: ToolDefinition,
   input: unknown,

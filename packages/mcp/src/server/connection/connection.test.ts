@@ -64,10 +64,15 @@ test('a canceled request ends, also when its callback then sends a request to th
 
 test('a message takes effect before the next one, also when both arrive at once', async () => {
   const sent: { id?: unknown }[] = [];
+  let runs = 0;
+  const execute = (): Promise<void> => {
+    runs += 1;
+    return new Promise(() => {});
+  };
   const server = createServerState({
     name: 'Ordered',
     version: '1.0.0',
-    tools: { wait: createTool({ id: 'wait', description: 'Waits', execute: () => new Promise(() => {}) }) },
+    tools: { wait: createTool({ id: 'wait', description: 'Waits', execute }) },
   }).state;
   const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
   const call = (id: string): object => rpc('tools/call', { name: 'wait' }, id);
@@ -95,4 +100,6 @@ test('a message takes effect before the next one, also when both arrive at once'
     { id: 'start', result: {} },
     { id: 'batch', result: {} },
   ]);
+  // A call that is canceled in its own chunk has no effects.
+  expect(runs).toBe(0);
 });
