@@ -201,23 +201,27 @@ export class Listener implements Transport {
     const { sockets } = this.#traffic;
     // It uses idle connections one after another, and learns from each response that the server leaves.
     const isBehindBalancer = this.#endpoint.server.instance.isShared;
-    let seen = this.#traffic.requests;
-    // Counts time in polls: after a pause of the process, requests that came during it are read between two polls.
+    let seen = -1;
     let quiet = 0;
-    await until(() => {
+    let last = monotonicNow();
+    while (last < deadline) {
+      // An immediate runs behind what has arrived, a timer before it.
+      await new Promise((resolve) => setTimeout(() => setImmediate(resolve), POLL_INTERVAL));
       const { requests } = this.#traffic;
-      // A call that ends may leave a connection open, over which the next request comes.
-      if (this.inFlight > 0 || seen !== requests) quiet = 0;
-      seen = requests;
-      if (this.inFlight > 0) return false;
-      if (sockets.size === 0) return true;
-      quiet += POLL_INTERVAL;
+      const now = monotonicNow();
       const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
-      return quiet >= (isBehindBalancer || Array.from(sockets).some(isNew) ? LONG_QUIET_TIME : QUIET_TIME);
-    }, deadline - monotonicNow());
+      const quietTime = isBehindBalancer || Array.from(sockets).some(isNew) ? LONG_QUIET_TIME : QUIET_TIME;
+      // A call that ends may leave a connection open, over which the next request comes. A pause of the process counts little.
+      quiet = this.inFlight > 0 || seen !== requests ? 0 : quiet + Math.min(now - last, quietTime / MIN_LOOKS);
+      if (this.inFlight === 0 && (sockets.size === 0 || quiet >= quietTime)) return;
+      seen = requests;
+      last = now;
+    }
   }
 }
 
+/** Looks at a listener that ends, each of which found no request. */
+const MIN_LOOKS = 10;
 /** Turns of the event loop in which connections are accepted. */
 const MAX_TURNS = 100;
 const defaultHost = '127.0.0.1';
