@@ -61,8 +61,10 @@ export abstract class ServerRequest implements Work {
   #arguments: Record<string, unknown> | undefined;
   /** Reason of {@link ServerRequest.abort}. */
   #abortReason: Error | undefined;
-  #sentMessage = false;
-  #sentRequest = false;
+  /** Whether a message was sent before the response. */
+  sentMessage = false;
+  /** Whether the client received a request, so that the result may depend on the user. */
+  sentRequest = false;
   #release: (() => void) | undefined;
 
   constructor(
@@ -232,15 +234,6 @@ export abstract class ServerRequest implements Work {
     return (this.#controller ??= new AbortController()).signal;
   }
 
-  get sentMessage(): boolean {
-    return this.#sentMessage;
-  }
-
-  /** Whether the client received a request, so that the result may depend on the user. */
-  get sentRequest(): boolean {
-    return this.#sentRequest;
-  }
-
   /** Aborts the signal, so that the operation ends and the client receives a response, also of a task. */
   abort(reason: Error): void {
     if (this.signal.aborted) return;
@@ -330,7 +323,7 @@ export abstract class ServerRequest implements Work {
   /** As {@link ServerRequest.notify}, for any message. */
   send(message: object): boolean {
     if (this.#state !== 'open') return false;
-    this.#sentMessage = true;
+    this.sentMessage = true;
     return this.#channel.send(JSON.stringify(message));
   }
 
@@ -371,7 +364,7 @@ export abstract class ServerRequest implements Work {
    * disconnects.
    */
   ask<Value>(create: () => ClientRequest<Value>, options: ElicitOptions = {}): Promise<Value> {
-    this.#sentRequest = true;
+    this.sentRequest = true;
     const result = (async () => this.sendToClient(create(), options))();
     result.catch(() => {});
     return result;

@@ -14,7 +14,7 @@ import {
 import type { EventStore, EventWriter } from './event-store.js';
 import type { EventStream } from './event-stream.js';
 import type { HttpReply, HttpRequest } from './message.js';
-import { responseStreamIdOf, standaloneStreamIdOf } from './stream-id.js';
+import { responseStreamIdOf } from './stream-id.js';
 
 export interface SessionLimits {
   /** A session without requests and without a GET stream ends after this many milliseconds. Default 30 minutes. */
@@ -123,7 +123,7 @@ export class HttpSession extends LegacySession {
   }
 
   get standaloneStreamId(): string {
-    return standaloneStreamIdOf(this.id);
+    return `${this.id}/own`;
   }
 
   /**

@@ -4,10 +4,6 @@ import { instanceIdPattern } from '../../shared-store/instance.js';
 /** Characters of a request id that becomes part of a stream id. */
 const MAX_NAMED_REQUEST_ID = 64;
 
-export function standaloneStreamIdOf(sessionId: string): string {
-  return `${sessionId}/own`;
-}
-
 /**
  * Returns the id of the event stream of a response: `<session>/<n>`, or `<session>/<instance>.<n>.<request id>`, from which every instance
  * knows what to send to the client when the one that writes it dies.
