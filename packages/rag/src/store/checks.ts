@@ -260,9 +260,13 @@ export function isUnicode(text: string): boolean {
 }
 
 /** @throws `OPTIONS_INVALID` for a record that a store of texts in UTF-8 cannot store */
-export function requireUnicode({ id, document = '' }: CheckedRecord, store: string): void {
-  if (isUnicode(id) && isUnicode(document)) return;
+export function requireUnicode(
+  { id, document = '' }: CheckedRecord,
+  store: string,
+  { isText = isUnicode, others = 'half of a surrogate pair' } = {},
+): void {
+  if (isText(id) && isText(document)) return;
   throw invalidOptions(
-    `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which ${store} cannot store; remove it.`,
+    `The record ${JSON.stringify(id)} holds ${others} in its id or document, which ${store} cannot store; remove it.`,
   );
 }

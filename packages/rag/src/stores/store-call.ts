@@ -83,6 +83,19 @@ export function serviceCalls<Client>(
   };
 }
 
+/** Returns what a client finds; `undefined` for an error that says that it is missing. */
+export async function findIfPresent<Found>(
+  find: () => Promise<Found>,
+  isMissing: (error: unknown) => boolean,
+): Promise<Found | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Returns the handler of a failed import of a client. Bundlers accept a missing package only where `catch` follows its import. */
 export function clientMissing(store: string, packages: string): (cause: unknown) => never {
   return (cause) => {

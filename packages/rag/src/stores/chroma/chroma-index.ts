@@ -7,6 +7,7 @@ import { nearestMatching } from '../../store/paging.js';
 import { inOrder, type NearestSearch, type OpenIndex, type TermSearch } from '../../store/record-store.js';
 import { keywordText } from '../../store/record-text.js';
 import { RemoteIndex, type WantedIndex } from '../remote-store.js';
+import { findIfPresent } from '../store-call.js';
 import type { FoundRecord } from '../../store/search.js';
 import type { IndexParams, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { englishAnalysis, termsOf } from '../../words/analysis.js';
@@ -34,15 +35,12 @@ export function createCollection(client: ChromaLikeClient, { name, dimension, me
 
 /** Returns a collection as the server describes it now; `undefined` if this store did not create it. */
 export async function findCollection(client: ChromaLikeClient, indexName: string): Promise<ChromaShape | undefined> {
-  let collection: ChromaCollection;
-  try {
-    collection = (await client.getCollection({ name: indexName, embeddingFunction: null })) as ChromaCollection;
-  } catch (error) {
-    if ((error as { name?: unknown } | null)?.name === 'ChromaNotFoundError') return undefined;
-    throw error;
-  }
-  const shape = readShape(collection.metadata);
-  return shape && { collection, ...shape };
+  const collection: ChromaCollection | undefined = await findIfPresent(
+    () => client.getCollection({ name: indexName, embeddingFunction: null }),
+    (error) => (error as { name?: unknown } | null)?.name === 'ChromaNotFoundError',
+  );
+  const shape = readShape(collection?.metadata);
+  return collection && shape && { collection, ...shape };
 }
 
 function readShape(metadata: unknown): IndexShape | undefined {

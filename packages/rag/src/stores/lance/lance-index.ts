@@ -7,6 +7,7 @@ import { type ConditionLanguage, equalityConditions, toEqualityPart } from '../.
 import { nearestMatching, readPage } from '../../store/paging.js';
 import { type NearestSearch, type OpenIndex, type TermSearch, unboundedToScore } from '../../store/record-store.js';
 import { RemoteIndex, type WantedIndex } from '../remote-store.js';
+import { findIfPresent } from '../store-call.js';
 import type { FoundRecord } from '../../store/search.js';
 import type {
   CreateIndexParams,
@@ -67,16 +68,10 @@ function toSchema(lance: Lance, { dimension, metric, analyzer }: Omit<WantedInde
 
 /** @returns `undefined` if the table does not exist or was not created by Quiver */
 export async function findIndex({ connection }: Lance, name: string): Promise<LanceShape | undefined> {
-  let table: LanceTable;
-  try {
-    table = await connection.openTable(name);
-  } catch (error) {
-    if (/not found/i.test(toErrorMessage(error))) return undefined;
-    throw error;
-  }
-  const shape = (await table.schema()).metadata.get(mark);
-  if (shape === undefined) return undefined;
-  return { table, ...(JSON.parse(shape) as Omit<LanceShape, 'table'>) };
+  const isMissing = (error: unknown): boolean => /not found/i.test(toErrorMessage(error));
+  const table = await findIfPresent(() => connection.openTable(name), isMissing);
+  const shape = (await table?.schema())?.metadata.get(mark);
+  return table && shape !== undefined ? { table, ...(JSON.parse(shape) as Omit<LanceShape, 'table'>) } : undefined;
 }
 
 const namesPerPage = 1000;

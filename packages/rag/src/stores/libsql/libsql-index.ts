@@ -2,6 +2,7 @@ import { toErrorMessage } from '@quiver/core';
 import type { LanguageParams } from '../../words/term-analyzer.js';
 import { indexNotFound, type IndexShape } from '../../store/checks.js';
 import type { IndexCache, WantedIndex } from '../remote-store.js';
+import { findIfPresent } from '../store-call.js';
 import type { CreateIndexParams, DerivedData, VectorMetric } from '../../store/vector-store.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement, LibSQLValue } from './libsql-database.js';
 
@@ -106,12 +107,7 @@ export async function listIndexNames(database: LibSQLDatabase): Promise<string[]
 
 /** The catalog is created together with the first index. */
 async function readCatalog(database: LibSQLDatabase, sql: string, values?: readonly unknown[]): Promise<LibSQLRow[]> {
-  try {
-    return await database.query(sql, values);
-  } catch (error) {
-    if (isMissingTable(error)) return [];
-    throw error;
-  }
+  return (await findIfPresent(() => database.query(sql, values), isMissingTable)) ?? [];
 }
 
 export function isMissingTable(error: unknown): boolean {

@@ -1,7 +1,6 @@
-import { invalidOptions } from '@quiver/core/internal';
 import { createFilterTest, type Filter, toFilter } from '../../filter/index.js';
 import { partsOf } from '../../requests/parts-of.js';
-import type { CheckedRecord } from '../../store/checks.js';
+import { type CheckedRecord, requireUnicode } from '../../store/checks.js';
 import { keepMatching, nearestMatching, readPage } from '../../store/paging.js';
 import type { NearestSearch, OpenIndex, TermSearch } from '../../store/record-store.js';
 import { RemoteIndex } from '../remote-store.js';
@@ -224,7 +223,8 @@ async function writeStatements(
   records: readonly CheckedRecord[],
   read?: number,
 ): Promise<LibSQLStatement[]> {
-  for (const record of records) requireStorable(record);
+  const storable = { isText: isStorableText, others: 'a NUL character or half of a surrogate pair' };
+  for (const record of records) requireUnicode(record, 'libSQL', storable);
   const terms = await recordTerms(index.analyzer, records);
   const rows = records.map((record, at) => ({
     ...record,
@@ -261,14 +261,6 @@ async function writeStatements(
       statement(addTerms, JSON.stringify(part.map(({ id, terms }) => [id, terms]))),
     ]),
   ];
-}
-
-/** @throws `OPTIONS_INVALID` */
-function requireStorable({ id, document = '' }: Pick<CheckedRecord, 'id' | 'document'>): void {
-  if (isStorableText(id) && isStorableText(document)) return;
-  throw invalidOptions(
-    `The record ${JSON.stringify(id)} holds a NUL character or half of a surrogate pair in its id or document, which libSQL cannot store; remove it.`,
-  );
 }
 
 function lengthOf(vector: Float32Array): number {

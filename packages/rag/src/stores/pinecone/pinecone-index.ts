@@ -14,6 +14,7 @@ import {
 } from '../../store/record-store.js';
 import { keywordText } from '../../store/record-text.js';
 import { RemoteIndex } from '../remote-store.js';
+import { findIfPresent } from '../store-call.js';
 import type { FoundRecord } from '../../store/search.js';
 import type {
   IndexParams,
@@ -73,22 +74,19 @@ export interface LocatedShape extends IndexShape {
 
 /** @returns `undefined` when there is no such index */
 export async function findShape(client: PineconeLikeClient, indexName: string): Promise<LocatedShape | undefined> {
-  try {
-    const description = (await client.describeIndex(indexName)) as {
-      host: string;
-      dimension?: number;
-      metric?: VectorMetric;
-      schema?: { fields?: Record<string, { dimension?: number; metric?: VectorMetric }> };
-    };
-    const field = description.schema?.fields?.['_values'];
-    const dimension = field?.dimension ?? description.dimension;
-    const metric = field?.metric ?? description.metric ?? 'cosine';
-    if (dimension === undefined) throw invalidOptions(`The index '${indexName}' has no dense vectors.`);
-    return { host: description.host, dimension, metric };
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
+  interface Description {
+    host: string;
+    dimension?: number;
+    metric?: VectorMetric;
+    schema?: { fields?: Record<string, { dimension?: number; metric?: VectorMetric }> };
   }
+  const description: Description | undefined = await findIfPresent(() => client.describeIndex(indexName), isNotFound);
+  if (!description) return undefined;
+  const field = description.schema?.fields?.['_values'];
+  const dimension = field?.dimension ?? description.dimension;
+  const metric = field?.metric ?? description.metric ?? 'cosine';
+  if (dimension === undefined) throw invalidOptions(`The index '${indexName}' has no dense vectors.`);
+  return { host: description.host, dimension, metric };
 }
 
 export async function listIndexNames(client: PineconeLikeClient): Promise<string[]> {

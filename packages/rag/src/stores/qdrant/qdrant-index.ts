@@ -5,6 +5,7 @@ import { type ConditionLanguage, toEqualityPart } from '../../store/conditions.j
 import { nearestMatching } from '../../store/paging.js';
 import { type NearestSearch, type OpenIndex, type TermSearch, unboundedToScore } from '../../store/record-store.js';
 import { RemoteIndex, type WantedIndex } from '../remote-store.js';
+import { findIfPresent } from '../store-call.js';
 import type { FoundRecord } from '../../store/search.js';
 import type { CreateIndexParams, QueryParams, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { toSparseVector } from '../../words/lexical-sparse-encoder.js';
@@ -55,19 +56,13 @@ export function createCollection(
 
 /** @returns `undefined` if the collection does not exist or was not created by Quiver */
 export async function findShape(client: QdrantLikeClient, name: string): Promise<QdrantShape | undefined> {
-  try {
-    const { vectors, sparse_vectors } = (await client.getCollection(name)).config.params;
-    const vector = (vectors as Record<string, { size: number; distance: string } | undefined> | undefined)?.[
-      vectorName
-    ];
-    const [metric] = Object.entries(distances).find(([, distance]) => distance === vector?.distance) ?? [];
-    const analyzer = toAnalyzer(Object.keys(sparse_vectors ?? {}));
-    if (!vector || !metric || analyzer === undefined) return undefined;
-    return { dimension: vector.size, metric: metric as VectorMetric, analyzer };
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const collection = await findIfPresent(() => client.getCollection(name), isNotFound);
+  const { vectors, sparse_vectors } = collection?.config.params ?? {};
+  const vector = (vectors as Record<string, { size: number; distance: string } | undefined> | undefined)?.[vectorName];
+  const [metric] = Object.entries(distances).find(([, distance]) => distance === vector?.distance) ?? [];
+  const analyzer = toAnalyzer(Object.keys(sparse_vectors ?? {}));
+  if (!vector || !metric || analyzer === undefined) return undefined;
+  return { dimension: vector.size, metric: metric as VectorMetric, analyzer };
 }
 
 export async function listIndexNames(client: QdrantLikeClient): Promise<string[]> {
