@@ -48,8 +48,6 @@ export interface NearestMatchingOptions {
   readonly isExact?: boolean;
   /** Records that `find` can return at most. Default: any number. */
   readonly largest?: number;
-  /** Whether a record counts as found. Default: every one. */
-  readonly isFound?: ((similarity: number) => boolean) | undefined;
   /** Creates the error for a result that is too small to be certain. */
   readonly tooNarrow?: (found: number) => Error;
 }
@@ -65,7 +63,7 @@ const growth = 4;
  * service it does not order ties, so this function fetches more records until the result is certain.
  */
 export async function nearestMatching(options: NearestMatchingOptions): Promise<FoundRecord[]> {
-  const { wanted, filter, find, isExact = false, largest = Number.POSITIVE_INFINITY, isFound = () => true } = options;
+  const { wanted, filter, find, isExact = false, largest = Number.POSITIVE_INFINITY } = options;
   const budget = { steps: patternSteps };
   const matches = createFilterTest(filter, budget);
   const first = filter ? Math.max(wanted * growth, isExact ? fewestExact : 0) : wanted;
@@ -74,14 +72,11 @@ export async function nearestMatching(options: NearestMatchingOptions): Promise<
     const answer = await find(limit);
     // A database returns its first records again: they count once.
     if (isExact) budget.steps = patternSteps;
-    const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
+    const found = answer.toSorted(byNearness);
     const matching = found.filter(({ record }) => matches(record.metadata));
     const last = found.at(-1);
     const worst = matching[wanted - 1];
-    const isComplete =
-      answer.length < limit ||
-      found.length < answer.length ||
-      (worst && last && (isExact || last.similarity < worst.similarity));
+    const isComplete = answer.length < limit || (worst && last && (isExact || last.similarity < worst.similarity));
     if (!isComplete && limit < largest) continue;
     if (!isComplete && !worst && options.tooNarrow) throw options.tooNarrow(matching.length);
     return matching.slice(0, wanted);

@@ -59,18 +59,15 @@ export const nativeKeywordSearch: VectorStoreCapabilities = {
   keywordRanking: 'native',
 };
 
-interface FilteredSearch {
+/** A vector search in an index. */
+export interface NearestSearch extends Pick<VectorSearch, 'limit' | 'includeVector'> {
+  /** Checked: it has the dimension of the index. */
+  readonly vector: Float32Array;
   readonly filter: Filter | undefined;
 }
 
-/** A vector search in an index. */
-export interface NearestSearch extends Pick<VectorSearch, 'limit' | 'includeVector'>, FilteredSearch {
-  /** Checked: it has the dimension of the index. */
-  readonly vector: Float32Array;
-}
-
 /** A keyword search in an index. */
-export interface TermSearch extends Omit<KeywordSearch, 'mode'>, FilteredSearch {}
+export interface TermSearch extends Omit<KeywordSearch, 'mode'>, Pick<NearestSearch, 'filter'> {}
 
 /** An existing index, open for one call. */
 export interface OpenIndex<Query = QueryParams> extends IndexShape {

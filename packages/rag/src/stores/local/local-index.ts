@@ -8,7 +8,7 @@ import type { DerivedData, VectorMetric, VectorRecord } from '../../store/vector
 import { nearestRows } from '../../vectors/nearest-rows.js';
 import { type ReservedRows, VectorTable } from '../../vectors/vector-table.js';
 import { LocalWords, type WordStorage } from './local-words.js';
-import { byCodeUnits, type EncodedRow, type IndexRow, RecordTable } from './record-table.js';
+import { byCodeUnits, type EncodedRow, firstPlace, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
 
 /** One index in memory. */
@@ -126,7 +126,7 @@ export class LocalIndex {
         .slice(0, limit);
     }
     const sorted = this.#records.sortedIds();
-    const start = firstBehind(sorted, after);
+    const start = firstPlace(sorted.length, (place) => (sorted[place] as string) > after);
     if (!rows) return sorted.slice(start, start + limit);
     const isSelected = this.#mark(rows);
     const ids: string[] = [];
@@ -174,18 +174,6 @@ export class LocalIndex {
 /** Returns a copy, so that the caller cannot change the index. */
 export function copyRecord<Found extends VectorRecord>(record: Found): Found {
   return { ...record, metadata: copyMetadata(record.metadata) };
-}
-
-/** The place of the first of the sorted ids that is larger. */
-function firstBehind(ids: readonly string[], id: string): number {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ids[middle] as string) > id) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Description of an index, stored at the head of its log. */

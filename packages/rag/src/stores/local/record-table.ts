@@ -68,6 +68,17 @@ export class RecordTable {
   }
 }
 
+/** Returns the first of `count` places for which a test is true that is true for all places behind it; `count` if there is none. */
+export function firstPlace(count: number, test: (place: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (test(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Independent of locale and language. */
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

@@ -213,7 +213,7 @@ export class PineconeIndex
     { limit: wanted, includeVector, filter }: Pick<NearestSearch, 'limit' | 'includeVector' | 'filter'>,
     vector: Float32Array,
     sparseVector: SparseVector | undefined,
-    isFound?: (similarity: number) => boolean,
+    isFound: (similarity: number) => boolean = () => true,
   ): Promise<FoundRecord[]> {
     if (wanted > largestResult)
       throw invalidOptions(`Pinecone returns at most ${largestResult} records, not ${wanted}.`);
@@ -227,18 +227,19 @@ export class PineconeIndex
         ...(sparseVector && { sparseVector }),
         ...(native && { filter: native }),
       });
-      return matches.map((match) => ({
+      const found = matches.map((match) => ({
         // The euclidean score is the squared distance.
         similarity: (this.metric === 'euclidean' ? -1 : 1) * (match.score ?? 0),
         record: fromPineconeRecord(match, includeVector),
       }));
+      return found.filter(({ similarity }) => isFound(similarity));
     };
     const tooNarrow = (found: number): QuiverError =>
       new QuiverError(
         'FILTER_NOT_SUPPORTED',
         `Only ${found} of the ${largestResult} nearest records match the filter, and the query requires ${wanted}. Pinecone returns at most ${largestResult}. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
       );
-    return nearestMatching({ wanted, filter, isFound, largest: largestResult, tooNarrow, find });
+    return nearestMatching({ wanted, filter, largest: largestResult, tooNarrow, find });
   }
 
   async upsert(params: PineconeUpsertParams): Promise<string[]> {

@@ -6,6 +6,7 @@ import type { StoredKeywords } from '../../../words/keyword-index.js';
 import { findLanguage, type Language } from '../../../words/languages.js';
 import { bytesOf } from '../../../vectors/vector-table.js';
 import type { WordStorage } from '../local-words.js';
+import { firstPlace } from '../record-table.js';
 import { crc32 } from './log-format.js';
 
 /** Ends the names of files with terms. */
@@ -171,7 +172,7 @@ function decode(bytes: Buffer, { texts, terms, languageBytes, termBytes }: Heade
     postings: {
       keys: () => Array.from({ length: terms }, (_, place) => termAt(place)).values(),
       get: (term) => {
-        const place = firstNotBefore(term, terms, termAt);
+        const place = firstPlace(terms, (at) => termAt(at) >= term);
         if (place === terms || termAt(place) !== term) return undefined;
         return readPostings(pairs.subarray(ends[place - 1] ?? 0, ends[place]));
       },
@@ -188,16 +189,6 @@ function toLanguages(key: string): TextLanguages {
   const codes = key.replace('?', '').split(' ');
   const likely = codes.flatMap((code) => findLanguage(code) ?? []);
   return { shown: key.startsWith('?') ? undefined : likely[0], likely };
-}
-
-function firstNotBefore(term: string, count: number, termAt: (place: number) => string): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (termAt(middle) < term) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /**
