@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Experimental_Agent as Agent5 } from 'ai-v5';
 import { ToolLoopAgent as Agent6 } from 'ai-v6';
 import { ToolLoopAgent as Agent7 } from 'ai-v7';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { majors } from '../../test/ai-sdk-majors.js';
 import { RequestContext } from '../request-context/index.js';
 import type { LanguageModel } from '../llm/index.js';
@@ -74,9 +75,6 @@ describe('runWorkflow', () => {
   });
 
   it('says what is wrong with a workflow that cannot be run', async () => {
-    await expect(runWorkflow({ id: 'broken' }, {})).rejects.toMatchObject({
-      code: 'WORKFLOW_NOT_RUNNABLE',
-      message: expect.stringContaining("'broken'") as string,
-    });
+    await expectError(runWorkflow({ id: 'broken' }, {}), 'WORKFLOW_NOT_RUNNABLE', "'broken'");
   });
 });

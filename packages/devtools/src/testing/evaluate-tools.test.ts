@@ -8,6 +8,7 @@ import { MockLanguageModelV4 } from 'ai-v7/test';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { scratchFolder } from '../../../mcp/test/scratch-folder.ts';
 import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer } from '@quiver/mcp/server';
@@ -193,10 +194,7 @@ describe('evaluateTools', () => {
 
   it('passes on the error of a model, and the reason of an abort', async () => {
     const options = await optionsOf([{ prompt: 'fail' }]);
-    await expect(evaluateTools({ ...options, model })).rejects.toMatchObject({
-      code: 'EVALUATION_FAILED',
-      message: expect.stringContaining("The model failed for 'fail':"),
-    });
+    await expectError(evaluateTools({ ...options, model }), 'EVALUATION_FAILED', "The model failed for 'fail':");
     const reason = new Error('enough');
     await expect(evaluateTools({ ...options, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });

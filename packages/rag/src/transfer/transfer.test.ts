@@ -1,6 +1,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError } from '../../../../scripts/test-error.ts';
 import { newFolder } from '../../../../scripts/test-folder.ts';
 import { exportIndexToFile, importIndexFromFile } from './index-files.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -98,8 +99,8 @@ describe('moving an index', () => {
     const path = join(folder, 'failed.jsonl');
     const run = (index: string, options: object = {}): Promise<void> =>
       exportIndexToFile({ vectorStore: source, indexName: index, path, pageSize: 100, ...options });
-    await expect(run('missing')).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
-    await expect(run(indexName, { filter: { $unknown: 1 } })).rejects.toMatchObject({ code: 'FILTER_INVALID' });
+    await expectError(run('missing'), 'VECTOR_INDEX_NOT_FOUND');
+    await expectError(run(indexName, { filter: { $unknown: 1 } }), 'FILTER_INVALID');
     expect(await readdir(folder)).not.toContain('failed.jsonl.part');
     const onProgress = ({ records }: { records: number }): void => {
       if (records > 600) throw new Error('enough');
@@ -159,20 +160,14 @@ describe('moving an index', () => {
   it('names a file that is missing or is not a file', async () => {
     for (const path of [join(folder, 'missing.jsonl'), folder]) {
       const imported = importIndexFromFile({ path, vectorStore: new LocalVector(), indexName });
-      await expect(imported).rejects.toMatchObject({
-        code: 'VECTOR_EXPORT_INVALID',
-        message: expect.stringContaining(path),
-      });
+      await expectError(imported, 'VECTOR_EXPORT_INVALID', path);
     }
   });
 
   it('rejects a skip beyond the end of the export', async () => {
     const lines = await linesOf(exportIndex({ vectorStore: source, indexName }));
     const imported = importIndex({ lines, vectorStore: new LocalVector(), indexName, skip: count + 1 });
-    await expect(imported).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringContaining(`${count} records`),
-    });
+    await expectError(imported, 'OPTIONS_INVALID', `${count} records`);
   });
 
   it('stops an import when the signal fires, also while it waits for lines', async () => {
@@ -226,14 +221,12 @@ describe('moving an index', () => {
       code: 'OPTIONS_INVALID',
       message: "exportIndex: 'pageSize' must be an integer of at least 1, not 0.",
     });
-    await expect(importIndex({ lines, indexName } as never)).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringContaining("importIndex needs 'vectorStore'"),
-    });
-    await expect(exportIndexToFile({ vectorStore: source, indexName } as never)).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-      message: expect.stringContaining("exportIndexToFile needs 'path'"),
-    });
+    await expectError(importIndex({ lines, indexName } as never), 'OPTIONS_INVALID', "importIndex needs 'vectorStore'");
+    await expectError(
+      exportIndexToFile({ vectorStore: source, indexName } as never),
+      'OPTIONS_INVALID',
+      "exportIndexToFile needs 'path'",
+    );
     await expect(importIndex({ vectorStore: new LocalVector(), indexName } as never)).rejects.toMatchObject({
       code: 'OPTIONS_INVALID',
       message: "importIndex: 'lines' must be a list or another iterable, not undefined.",
@@ -247,8 +240,6 @@ describe('moving an index', () => {
 
   it.each([{ batchSize: 0 }, { skip: -1 }, { batchSize: 1.5 }])('refuses %j', async (options) => {
     const lines = exportIndex({ vectorStore: source, indexName });
-    await expect(importIndex({ lines, vectorStore: new LocalVector(), indexName, ...options })).rejects.toMatchObject({
-      code: 'OPTIONS_INVALID',
-    });
+    await expectError(importIndex({ lines, vectorStore: new LocalVector(), indexName, ...options }), 'OPTIONS_INVALID');
   });
 });

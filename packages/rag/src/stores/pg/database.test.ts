@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { expectError } from '../../../../../scripts/test-error.ts';
 import { toVectorArrayBytes, toVectorBytes } from './database.js';
 import { PgVector } from './pg-vector.js';
 
@@ -21,10 +22,7 @@ it('names the missing package, and can be closed afterwards', async () => {
   });
   const store = new PgVector({ connectionString: 'postgres://localhost/app' });
   try {
-    await expect(store.listIndexes()).rejects.toMatchObject({
-      code: 'VECTOR_CLIENT_MISSING',
-      message: expect.stringContaining('npm install pg') as string,
-    });
+    await expectError(store.listIndexes(), 'VECTOR_CLIENT_MISSING', 'npm install pg');
   } finally {
     vi.doUnmock('pg');
   }
