@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MockLanguageModelV4 } from 'ai/test';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { MDocument } from '@quiver/rag';
 import { readCases, writeCases } from '@quiver/rag/evaluate';
 import { generateCases, type GenerateCasesOptions } from './generate-cases.js';
@@ -38,8 +38,7 @@ function createModel({ unknown = [] as string[], write = (animal: string) => fac
 }
 
 let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'quiver-cases-'))));
-afterAll(() => rm(folder, { recursive: true }));
+beforeAll(async () => void (folder = await newFolder()));
 
 describe('generateCases', () => {
   it('writes a case for each sampled passage, with two calls each', async () => {

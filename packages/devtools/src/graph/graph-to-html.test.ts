@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { readTestVariable } from '../../../../scripts/test-variable.ts';
 import { graphToHtml } from './graph-to-html.js';
 import type { GraphView, GraphViewEdge, GraphViewNode } from './graph-view.js';
@@ -120,13 +120,12 @@ describe.skipIf(executablePath === undefined)('the page in Chromium', () => {
   beforeAll(async () => {
     // The texts are hostile, the browser is not: without its sandbox it also runs where the user is root.
     browser = await chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
-    folder = await mkdtemp(join(tmpdir(), 'quiver-graph-'));
+    folder = await newFolder();
   });
 
   afterAll(async () => {
     for (const close of closing) await close();
     await browser.close();
-    await rm(folder, { recursive: true });
   });
 
   /** The page opened from a disk, with everything that it complained about or asked for. */

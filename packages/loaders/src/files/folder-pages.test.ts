@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { createLexicalEmbedder, ingest } from '@quiver/rag';
 import type { MDocument } from '@quiver/rag/document';
 import { LocalVector } from '@quiver/rag/local';
@@ -10,9 +10,8 @@ import { loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
 let root: string;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'quiver-pages-'));
+  root = await newFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const banner = 'Please answer our survey about these pages.';
 const footer = 'Generated from the sources of release 3.4';

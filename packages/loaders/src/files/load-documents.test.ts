@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { createLogger, getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import type { MDocument } from '@quiver/rag/document';
 import { createLexicalEmbedder } from '@quiver/rag';
@@ -41,10 +41,9 @@ let root: string;
 let skipped: SkippedFile[];
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'quiver-load-'));
+  root = await newFolder();
   skipped = [];
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 async function write(files: Record<string, string | Uint8Array>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { strToU8 } from 'fflate';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { loadDocuments } from '../files/load-documents.js';
 import type { SkippedFile } from './document-loader.js';
 import { loadDocument, type LoadDocumentOptions } from '../load-document.js';
@@ -256,8 +256,7 @@ describe('the thread that reads files', () => {
 });
 
 test('a folder with a hostile file is loaded without it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'quiver-limits-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const files = {
     '1.docx': word,
     '2.csv': strToU8('a,b\n1,2'),

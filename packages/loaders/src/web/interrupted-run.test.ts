@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, readFile, stat } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import { loadPages } from './load-pages.js';
 import { readPageState, writePageState, type PageState } from './page-state.js';
 
@@ -29,7 +29,7 @@ let origin: string;
 beforeEach(async () => {
   requests = [];
   isSlow = true;
-  folder = await mkdtemp(join(tmpdir(), 'quiver-crawl-'));
+  folder = await newFolder();
   path = join(folder, 'pages.jsonl');
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -37,7 +37,6 @@ beforeEach(async () => {
 afterEach(async () => {
   site.closeAllConnections();
   await new Promise((resolve) => site.close(resolve));
-  await rm(folder, { recursive: true, force: true });
 });
 
 const paths = Array.from({ length: 8 }, (_, index) => `/${index}`);

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { newFolder } from '../../../../scripts/test-folder.ts';
 import type { MDocument } from '@quiver/rag/document';
 import { createLexicalEmbedder } from '@quiver/rag';
 import { deleteDocuments } from '@quiver/rag';
@@ -224,8 +224,7 @@ describe('loadPages', () => {
         response.end(isSame ? undefined : article(title));
       };
     const { url } = await startSite({ '/a': serve('Alpha', '"1"'), '/b': serve('Beta', '"2"') });
-    const folder = await mkdtemp(join(tmpdir(), 'quiver-pages-'));
-    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const folder = await newFolder();
     const path = join(folder, 'pages.json');
     await using store = new LocalVector();
     const run = async (
@@ -488,8 +487,7 @@ describe('loadPages', () => {
   });
 
   test('rejects a damaged state, and writes a state that can be read', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'quiver-pages-'));
-    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const folder = await newFolder();
     const path = join(folder, 'pages.json');
     expect(new Map(await readPageState(path))).toEqual(new Map());
     for (const damaged of ['{\n', '{"etag":"1"}\n', 'null\n']) {
