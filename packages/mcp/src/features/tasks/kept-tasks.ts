@@ -1,10 +1,6 @@
+import { defined } from '../../defined.js';
 import { monotonicNow } from '../../monotonic-now.js';
-import {
-  DEFAULT_MAX_TASK_CHARACTERS,
-  DEFAULT_MAX_TASK_CHARACTERS_PER_CALLER,
-  DEFAULT_MAX_TASKS,
-  DEFAULT_MAX_TASKS_PER_CALLER,
-} from './task-limits.js';
+import { DEFAULT_TASK_LIMITS } from './task-limits.js';
 
 /** Limits of the tasks that a process keeps, and of their characters. */
 export interface TaskLimits {
@@ -39,13 +35,8 @@ export class KeptTasks {
   readonly #limits: Required<TaskLimits>;
   readonly #tasks = new Map<string, KeptTask>();
 
-  constructor({
-    maxPerCaller = DEFAULT_MAX_TASKS_PER_CALLER,
-    maxTotal = DEFAULT_MAX_TASKS,
-    maxCharactersPerCaller = DEFAULT_MAX_TASK_CHARACTERS_PER_CALLER,
-    maxCharacters = DEFAULT_MAX_TASK_CHARACTERS,
-  }: TaskLimits) {
-    this.#limits = { maxPerCaller, maxTotal, maxCharactersPerCaller, maxCharacters };
+  constructor(limits: TaskLimits) {
+    this.#limits = { ...DEFAULT_TASK_LIMITS, ...defined(limits) };
   }
 
   add(id: string, principal: string, ttlMs: number): void {

@@ -1,17 +1,16 @@
 /** Limits and times of tasks: `DEFAULT_…` are defaults of options, the others cannot be changed. */
+import type { TaskLimits } from './kept-tasks.js';
 
 /** Milliseconds that a task and its result are kept. */
 export const DEFAULT_TASK_TTL: number = 24 * 60 * 60_000;
 /** Milliseconds between two requests of a client for the status of a task. */
 export const DEFAULT_POLL_INTERVAL = 1_000;
-/** Tasks of one caller that an instance keeps. */
-export const DEFAULT_MAX_TASKS_PER_CALLER = 1_000;
-/** Tasks that an instance keeps. */
-export const DEFAULT_MAX_TASKS = 10_000;
-/** Characters of the tasks of one caller that an instance keeps. */
-export const DEFAULT_MAX_TASK_CHARACTERS_PER_CALLER: number = 32 * 1024 * 1024;
-/** Characters of the tasks that an instance keeps. */
-export const DEFAULT_MAX_TASK_CHARACTERS: number = 128 * 1024 * 1024;
+export const DEFAULT_TASK_LIMITS: Required<TaskLimits> = {
+  maxPerCaller: 1_000,
+  maxTotal: 10_000,
+  maxCharactersPerCaller: 32 * 1024 * 1024,
+  maxCharacters: 128 * 1024 * 1024,
+};
 /** Characters of the result of a task. */
 export const DEFAULT_MAX_TASK_RESULT: number = 4 * 1024 * 1024;
 /** Milliseconds between two writes of the progress of a task. */

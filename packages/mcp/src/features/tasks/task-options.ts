@@ -1,4 +1,5 @@
 import { booleanValue, checkOptions, oneOf, type OptionChecks, wholeNumber } from '@quiver/core/internal';
+import { defined } from '../../defined.js';
 import type { ToolMcpOptions, ToolTaskMode, ToolTaskOptions } from '@quiver/core/tools';
 import { MAX_LIFETIME } from '../../shared-store/check-arguments.js';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from './task-limits.js';
@@ -13,14 +14,16 @@ export interface TaskOptions {
   readonly resume: boolean;
 }
 
-/** Options of a tool that decides itself that the run of a call continues. */
-export const optionsOfContinuing: TaskOptions = {
+const defaults: TaskOptions = {
   mode: 'optional',
-  after: Infinity,
+  after: 0,
   ttlMs: DEFAULT_TASK_TTL,
   pollIntervalMs: DEFAULT_POLL_INTERVAL,
   resume: false,
 };
+
+/** Options of a tool that decides itself that the run of a call continues. */
+export const optionsOfContinuing: TaskOptions = { ...defaults, after: Infinity };
 
 const checks: OptionChecks<ToolTaskOptions> = {
   mode: oneOf('never', 'optional', 'required'),
@@ -38,12 +41,6 @@ const checks: OptionChecks<ToolTaskOptions> = {
 export function parseTaskOptions(given: ToolMcpOptions['task'] = 'never'): TaskOptions | undefined {
   const options: ToolTaskOptions = typeof given === 'object' ? given : { mode: given };
   checkOptions('mcp.task', options, checks);
-  const {
-    mode = 'optional',
-    after = 0,
-    ttlMs = DEFAULT_TASK_TTL,
-    pollIntervalMs = DEFAULT_POLL_INTERVAL,
-    resume = false,
-  } = options;
-  return mode === 'never' ? undefined : { mode, after, ttlMs, pollIntervalMs, resume };
+  const { mode = defaults.mode, ...others } = options;
+  return mode === 'never' ? undefined : { ...defaults, ...defined(others), mode };
 }
