@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { RequestContext } from '@quiver/core/request-context';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -7,10 +6,12 @@ import { CallToolRequestSchema, ElicitResultSchema } from '@modelcontextprotocol
 import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { generateText } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../test/servers/tool-of.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
+import { startHost } from '../../test/servers/mcp-hosts.ts';
+import { bothTransports } from '../../test/servers/mount-server.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 import { Gate } from '../../test/gate.ts';
@@ -61,7 +62,8 @@ const nameRequest = {
 };
 
 const { url } = await server.listen();
-afterAll(() => server.close());
+const host = await startHost(() => createServer(bothTransports(server)), server);
+afterAll(host.close);
 beforeEach(() => {
   handshakes = [];
   released = new Gate();
@@ -134,23 +136,8 @@ describe.each(associated)('$name', ({ define }) => {
 const allSetups = [
   ...associated,
   { name: 'stdio, sessions', define: (): object => commandFor('stdio-server.ts') },
-  { name: 'HTTP+SSE', define: (): object => ({ url: sse.url, transport: 'sse' }) },
+  { name: 'HTTP+SSE', define: (): object => ({ url: new URL('/sse', host.url), transport: 'sse' }) },
 ];
-
-const sse = { url: '' };
-beforeAll(async () => {
-  const http = createServer((request, response) =>
-    server.startSSE({
-      url: new URL(request.url ?? '', 'http://localhost'),
-      ssePath: '/sse',
-      messagePath: '/message',
-      req: request,
-      res: response,
-    }),
-  ).listen(0, '127.0.0.1');
-  await new Promise((resolve) => http.once('listening', resolve));
-  sse.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`;
-});
 
 test.each(allSetups)('a call has handlers of its own, before those of the server: $name', async ({ define }) => {
   const mcp = connect(define());

@@ -4,7 +4,7 @@ import { RequestContext } from '@quiver/core/request-context';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../test/servers/tool-of.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
@@ -71,12 +71,9 @@ function createSdkServer(): HttpServer {
 }
 
 const sdk = createSdkServer();
-const urls = { quiver: '', sdk: '' };
-beforeAll(async () => {
-  urls.quiver = (await quiver.listen()).url;
-  await new Promise<void>((resolve) => sdk.listen(0, '127.0.0.1', resolve));
-  urls.sdk = `http://127.0.0.1:${(sdk.address() as AddressInfo).port}/mcp`;
-});
+await new Promise<void>((resolve) => sdk.listen(0, '127.0.0.1', resolve));
+const sdkUrl = `http://127.0.0.1:${(sdk.address() as AddressInfo).port}/mcp`;
+const urls = { quiver: (await quiver.listen()).url, sdk: sdkUrl };
 beforeEach(() => {
   sent = [];
 });

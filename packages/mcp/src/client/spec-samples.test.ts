@@ -8,6 +8,7 @@ import { MastraMCPClient } from '@quiver/mcp/compat';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { afterTest, serveHttp } from '../../test/after-test.ts';
+import { bothTransports } from '../../test/servers/mount-server.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 
 /**
@@ -62,12 +63,10 @@ async function startWeather(token?: string): Promise<{ mcp: string; sse: string;
       ],
     },
   });
+  const listener = bothTransports(server);
   const { origin } = await serveHttp((req, res) => {
     if (token !== undefined && req.headers.authorization !== `Bearer ${token}`) return void res.writeHead(401).end();
-    const url = new URL(req.url ?? '', 'http://localhost');
-    void (url.pathname === '/mcp'
-      ? server.startHTTP({ url, httpPath: '/mcp', req, res })
-      : server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res }));
+    listener(req, res);
   });
   afterTest(() => server.close({ grace: 100 }));
   return { mcp: `${origin}/mcp`, sse: `${origin}/sse`, server };

@@ -1,13 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
+import { captureLog } from '../../test/capture-log.ts';
 import { modern, send } from '../../test/clients/wire.ts';
 import { MCPServer } from './mcp-server.js';
 import type { MCPServerConfig } from './features.js';
 
-let server: MCPServer | undefined;
-afterEach(() => server?.close({ grace: 100 }));
-
 async function errorOf(config: Partial<MCPServerConfig>, method: string, params: Record<string, unknown> = {}) {
-  server = new MCPServer({ name: 'n', version: '1', tools: {}, ...config });
+  const server = new MCPServer({ name: 'n', version: '1', tools: {}, ...config });
+  afterTest(() => server.close({ grace: 100 }));
   const { url } = await server.listen();
   const answer = await send(url, modern(method, params));
   expect(await send(url, modern('server/discover'))).toMatchObject({ status: 200 });
@@ -58,9 +58,8 @@ describe('a callback with an invalid result', () => {
   });
 
   test('ignores an invalid template with a warning and matches the others', async () => {
-    const warnings: string[] = [];
+    const warnings = captureLog('warn');
     const config: Partial<MCPServerConfig> = {
-      logger: { debug() {}, info() {}, error() {}, warn: (text) => void warnings.push(text) },
       resources: {
         listResources: async () => [],
         resourceTemplates: async () => [

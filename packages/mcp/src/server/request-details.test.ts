@@ -1,38 +1,30 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { eras } from '../../test/eras.ts';
 import { toolOf } from '../../test/servers/tool-of.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
 import { connectV1, connectV2, modernPin, type RealClient } from '../../test/clients/real-clients.ts';
+import { startHost } from '../../test/servers/mcp-hosts.ts';
+import { bothTransports } from '../../test/servers/mount-server.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
 import { modern, rpc, send } from '../../test/clients/wire.ts';
 import { MCPClient } from '../client/index.js';
 import { MCPServer } from './mcp-server.js';
 
 const server = new MCPServer({ name: 'Details', version: '1.0.0', tools: exampleTools });
+const listener = bothTransports(server);
 const http = createServer((req, res) => {
-  const url = new URL(req.url ?? '', 'http://localhost');
   if (req.headers['x-user']) Object.assign(req, { auth: { userId: req.headers['x-user'] } });
-  void (url.pathname === '/mcp'
-    ? server.startHTTP({ url, httpPath: '/mcp', req, res })
-    : server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res }));
+  listener(req, res);
 });
-let base: string;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  await server.close();
-  http.closeAllConnections();
-  http.close();
-});
+const host = await startHost(() => http, server);
+const base = new URL(host.url).origin;
+afterAll(host.close);
 
 const stdio = commandFor('stdio-server.ts');
 const requestInit = { headers: { 'X-Tenant': 'acme' } };

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterTest } from '../../test/after-test.ts';
 import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/servers/full-server.ts';
 import { inspect } from '../../test/clients/inspect.ts';
@@ -11,36 +12,33 @@ afterAll(() => server.close({ grace: 500 }));
 const kinds = realClients(() => running.url).map((kind) => [kind.name, kind] as const);
 
 describe.each(kinds)('%s', (_name, kind) => {
+  /** Tests whose client answers nothing share one. */
   let plain: RealClient;
-  let client: RealClient | undefined;
-  /** Without answers, all tests share one client. */
-  const connect = async (answers?: ClientAnswers): Promise<RealClient> =>
-    answers ? (client = await kind.connect(answers)) : plain;
   beforeAll(async () => {
     plain = await kind.connect();
+    return () => plain.close();
   });
-  afterEach(async () => {
-    await client?.close();
-    client = undefined;
-  });
-  afterAll(() => plain.close());
+  const connect = async (answers: ClientAnswers): Promise<RealClient> => {
+    const client = await kind.connect(answers);
+    afterTest(() => client.close());
+    return client;
+  };
 
   test('prompts: lists versions, gets the first or the requested one, in both shapes of result', async () => {
-    const { listPrompts, getPrompt } = bound(await connect());
-    expect((await listPrompts()).prompts.slice(0, 2)).toMatchObject([
+    expect((await plain.listPrompts()).prompts.slice(0, 2)).toMatchObject([
       { name: 'review', _meta: { 'quiver/version': 'v1' } },
       { name: 'review', _meta: { 'quiver/version': 'v2' } },
     ]);
     const params = { name: 'review', arguments: { code: 'x' } };
-    expect(await getPrompt(params)).toMatchObject({
+    expect(await plain.getPrompt(params)).toMatchObject({
       description: 'Reviews code',
       messages: [{ role: 'user', content: { type: 'text', text: 'v1: x' } }],
     });
-    expect(await getPrompt({ ...params, _meta: { 'quiver/version': 'v2' } })).toMatchObject({
+    expect(await plain.getPrompt({ ...params, _meta: { 'quiver/version': 'v2' } })).toMatchObject({
       description: 'Reviews code, better',
       messages: [{ content: { text: 'v2: x' } }],
     });
-    const { messages } = await getPrompt({ name: 'everything' });
+    const { messages } = await plain.getPrompt({ name: 'everything' });
     expect(messages.map(({ content }: { content: { type: string } }) => content.type)).toEqual([
       'text',
       'image',
@@ -52,35 +50,33 @@ describe.each(kinds)('%s', (_name, kind) => {
 
   test("sampling, roots and pages: the client's answers reach the tool", async () => {
     const visited: unknown[] = [];
-    const { callTool } = bound(
-      await connect({
-        sample: 'Paris',
-        roots: ['file:///home/ada'],
-        elicit: (params) => {
-          visited.push(params);
-          return { action: 'accept' };
-        },
-      }),
-    );
-    expect(await textOf(callTool({ name: 'sample' }))).toBe('test-model: Paris');
-    expect(await textOf(callTool({ name: 'roots' }))).toBe('["file:///home/ada"]');
-    expect(await textOf(callTool({ name: 'visit' }))).toBe('accept');
+    const client = await connect({
+      sample: 'Paris',
+      roots: ['file:///home/ada'],
+      elicit: (params) => {
+        visited.push(params);
+        return { action: 'accept' };
+      },
+    });
+    expect(await textOf(client.callTool({ name: 'sample' }))).toBe('test-model: Paris');
+    expect(await textOf(client.callTool({ name: 'roots' }))).toBe('["file:///home/ada"]');
+    expect(await textOf(client.callTool({ name: 'visit' }))).toBe('accept');
     expect(visited).toMatchObject([{ mode: 'url', message: 'Please pay', url: 'https://example.com/pay' }]);
-    expect(await textOf(callTool({ name: 'raw', arguments: { method: 'roots/list' } }))).toBe(
+    expect(await textOf(client.callTool({ name: 'raw', arguments: { method: 'roots/list' } }))).toBe(
       '{"roots":[{"uri":"file:///home/ada"}]}',
     );
-    expect(JSON.parse((await textOf(callTool({ name: 'capabilities' }))) ?? '')).toMatchObject({
+    expect(JSON.parse((await textOf(client.callTool({ name: 'capabilities' }))) ?? '')).toMatchObject({
       sampling: {},
       roots: {},
     });
   });
 
   test('prompts and resources may ask too', async () => {
-    const { getPrompt, readResource } = bound(await connect({ roots: ['file:///home/ada'] }));
-    expect((await getPrompt({ name: 'asks' })).messages).toMatchObject([
+    const client = await connect({ roots: ['file:///home/ada'] });
+    expect((await client.getPrompt({ name: 'asks' })).messages).toMatchObject([
       { content: { text: 'Work in file:///home/ada' } },
     ]);
-    expect((await readResource({ uri: 'note://asks' })).contents).toMatchObject([{ text: 'file:///home/ada' }]);
+    expect((await client.readResource({ uri: 'note://asks' })).contents).toMatchObject([{ text: 'file:///home/ada' }]);
   });
 
   test.each([
@@ -88,9 +84,7 @@ describe.each(kinds)('%s', (_name, kind) => {
     ['roots', 'roots', 'ROOTS'],
     ['visit', 'elicitation', 'ELICITATION'],
   ])('%s without the %s capability is a clear error, never a hang', async (name, capability) => {
-    const outcome = await bound(await connect())
-      .callTool({ name })
-      .catch((error: unknown) => error);
+    const outcome = await plain.callTool({ name }).catch((error: unknown) => error);
     const refused = { code: -32021, data: { requiredCapabilities: { [capability]: {} } } };
     const told = {
       isError: true,
@@ -100,8 +94,7 @@ describe.each(kinds)('%s', (_name, kind) => {
   });
 
   test('a request that servers do not send is refused', async () => {
-    const { callTool } = bound(await connect());
-    expect(await callTool({ name: 'raw', arguments: { method: 'tools/list' } })).toMatchObject({
+    expect(await plain.callTool({ name: 'raw', arguments: { method: 'tools/list' } })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining("cannot send 'tools/list'") }],
     });
@@ -114,14 +107,13 @@ describe.each(kinds.filter(([, { era }]) => era === 'modern'))('%s', (_name, kin
   test('changes reach a listener, as far as it asked for them', async () => {
     const heard: string[] = [];
     const client = await kind.connect({ onChange: (method, uri) => void heard.push(uri ?? method) });
-    const { callTool, listen } = bound(client);
     const filter = { toolsListChanged: true, resourceSubscriptions: ['note://watched'] };
-    const subscription = await listen?.(filter);
+    const subscription = await client.listen?.(filter);
     expect(subscription.honoredFilter).toEqual(filter);
-    await callTool({ name: 'change' });
+    await client.callTool({ name: 'change' });
     await eventually(() => expect(heard).toEqual(['note://watched', 'notifications/tools/list_changed']));
     await subscription.close();
-    await callTool({ name: 'change' });
+    await client.callTool({ name: 'change' });
     expect(heard).toHaveLength(2);
     await client.close();
   });
@@ -131,17 +123,16 @@ describe.each(kinds.filter(([, { era }]) => era === 'legacy'))('%s', (_name, kin
   test('changes of lists reach every client, changes of a resource those that subscribed', async () => {
     const heard: string[] = [];
     const client = await kind.connect({ onChange: (method, uri) => void heard.push(uri ?? method) });
-    const { callTool, subscribeResource, unsubscribeResource } = bound(client);
-    await subscribeResource({ uri: 'note://watched' });
+    await client.subscribeResource({ uri: 'note://watched' });
     // The client opens the stream for notifications after the handshake.
     await eventually(async () => {
       heard.length = 0;
-      await callTool({ name: 'change' });
+      await client.callTool({ name: 'change' });
       await vi.waitFor(() => expect(heard).toEqual(['note://watched', ...listChanges]), 200);
     });
-    await unsubscribeResource({ uri: 'note://watched' });
+    await client.unsubscribeResource({ uri: 'note://watched' });
     heard.length = 0;
-    await callTool({ name: 'change' });
+    await client.callTool({ name: 'change' });
     await eventually(() => expect(heard).toEqual(listChanges));
     await client.close();
   });
@@ -163,16 +154,6 @@ describe.each(['legacy', 'modern'])('the Inspector in the %s era', (era) => {
     expect(got['messages']).toMatchObject([{ content: { text: 'v1: x' } }]);
   });
 });
-
-/** Methods that can be taken out of their client. */
-function bound(client: RealClient): RealClient {
-  return new Proxy(client, {
-    get: (target, key) => {
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
 
 async function textOf(result: Promise<{ content: { text?: string }[] }>): Promise<string | undefined> {
   return (await result).content[0]?.text;

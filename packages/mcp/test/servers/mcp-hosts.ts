@@ -53,7 +53,7 @@ export const mcpHosts: readonly [name: string, serve: Serve][] = [
 
 const loopback = { port: 0, hostname: '127.0.0.1' };
 
-/** Starts a host on a free port. */
+/** Starts a host on a free port. `close` closes the server first. */
 export async function startHost(serveServer: Serve, server: MCPServer): Promise<McpHost> {
   const http = await serveServer(server);
   if (!http.listening) {
@@ -65,6 +65,7 @@ export async function startHost(serveServer: Serve, server: MCPServer): Promise<
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     close: async () => {
+      await server.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
     },

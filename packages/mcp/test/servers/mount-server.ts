@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { MCPServer } from '../../src/server/index.js';
 import { serveHttp } from '../after-test.ts';
 
@@ -22,7 +22,17 @@ export async function mountServer(
   return `${origin}/mcp`;
 }
 
-/** Does the same with HTTP+SSE, and returns the URL of the event stream. */
+/** Serves Streamable HTTP at `/mcp`, and HTTP+SSE at `/sse`. */
+export function bothTransports(server: MCPServer): RequestListener {
+  return (req, res) => {
+    const url = new URL(req.url ?? '', 'http://localhost');
+    void (url.pathname === '/mcp'
+      ? server.startHTTP({ url, httpPath: '/mcp', req, res })
+      : server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res }));
+  };
+}
+
+/** Mounts a server as `mountServer` does, with HTTP+SSE, and returns the URL of the event stream. */
 export async function mountSse(server: MCPServer, prepare: (req: IncomingMessage) => void = () => {}): Promise<string> {
   const { origin } = await serveHttp((req, res) => {
     prepare(req);

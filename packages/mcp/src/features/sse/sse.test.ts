@@ -4,12 +4,12 @@ import { getRequestListener } from '@hono/node-server';
 import { SSEClientTransport as SSEV2 } from '@modelcontextprotocol/client';
 import { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { afterTest, serveHttp } from '../../../test/after-test.ts';
 import { readEvents, type EventReader } from '../../../test/clients/event-reader.ts';
 import { connectV1, connectV2, type ClientAnswers } from '../../../test/clients/real-clients.ts';
 import { aborted, exampleTools, waiting } from '../../../test/servers/example-tools.ts';
-import { startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
+import { startHost } from '../../../test/servers/mcp-hosts.ts';
 import { initializeParams, rpc, send } from '../../../test/clients/wire.ts';
 import type { Authenticate } from '../../auth/server/authentication.js';
 import { MCPServer } from '../../server/mcp-server.js';
@@ -49,15 +49,11 @@ async function openStream(base: string, headers: Record<string, string> = {}) {
 
 describe.each(mounts)('%s', (name, mount) => {
   const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
-  let host: McpHost;
   let base: string;
   beforeAll(async () => {
-    host = await startHost(() => createServer(mount(server)), server);
+    const host = await startHost(() => createServer(mount(server)), server);
     base = new URL(host.url).origin;
-  });
-  afterAll(async () => {
-    await server.close();
-    await host.close();
+    return host.close;
   });
 
   const connect = (answers?: ClientAnswers) => connectV1(new SSEV1(new URL(`${base}/sse`)), answers);

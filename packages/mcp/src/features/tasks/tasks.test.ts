@@ -1,5 +1,6 @@
 import { createTool, type ToolContext, type ToolTaskMode, type ToolTaskOptions } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -33,11 +34,7 @@ let work: Work;
 beforeEach(() => {
   work = new Work();
 });
-const opened: MCPServer[] = [];
-afterEach(async () => {
-  work.finish();
-  await Promise.all(opened.splice(0).map((server) => server.close({ grace: 0 })));
-});
+afterEach(() => work.finish());
 
 type Execute = (input: Record<string, never>, context: ToolContext) => Promise<unknown>;
 
@@ -51,7 +48,7 @@ function serve(
     greet: createTool({ id: 'greet', description: 'Greets', execute: async () => 'Hello' }),
   };
   const server = new MCPServer({ name: 'Tasks', version: '1.0.0', tools, ...config });
-  opened.push(server);
+  afterTest(() => server.close({ grace: 0 }));
   return server;
 }
 

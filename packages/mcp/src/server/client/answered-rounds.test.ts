@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, send, toRequest, type WireAnswer } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
@@ -7,10 +8,6 @@ import { MCPServer } from '../mcp-server.js';
 
 const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
 const requestedSchema = { type: 'object', properties: {} } as const;
-let servers: MCPServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close({ grace: 0 })));
-});
 
 /** Instances of a server whose tool asks, and then waits for the test. */
 async function start(stores: (SharedStore | undefined)[] = [undefined]) {
@@ -26,7 +23,7 @@ async function start(stores: (SharedStore | undefined)[] = [undefined]) {
   const urls: string[] = [];
   for (const sharedStore of stores) {
     const server = new MCPServer({ name: 'Shop', version: '1', tools: { order }, ...(sharedStore && { sharedStore }) });
-    servers.push(server);
+    afterTest(() => server.close({ grace: 0 }));
     urls.push((await server.listen()).url);
   }
   const toCall = (more: object, at = 0) => ({

@@ -1,19 +1,15 @@
 import { createTool } from '@quiver/core/tools';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterTest } from '../../../test/after-test.ts';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { createFullServer } from '../../../test/servers/full-server.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../features.js';
 
-const opened: MCPServer[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((server) => server.close({ grace: 100 })));
-});
-
 async function serve(config: Partial<MCPServerConfig> = {}): Promise<string> {
   const server = createFullServer(config);
-  opened.push(server);
+  afterTest(() => server.close({ grace: 100 }));
   return (await server.listen()).url;
 }
 
@@ -133,7 +129,9 @@ test.each([
 
 describe('what clients see', () => {
   test('is the same list in every response, with any characters', async () => {
-    const url = await serve({ tools: { grüße: { ...plain('grüße ✓'), title: 'Grüße' } } });
+    const server = createFullServer({ tools: { grüße: { ...plain('grüße ✓'), title: 'Grüße' } } });
+    afterTest(() => server.close({ grace: 100 }));
+    const { url } = await server.listen();
     const headers = await openSession(url);
     for (const request of [modern('tools/list'), { headers, body: rpc('tools/list') }]) {
       const first = await send(url, request);
@@ -147,8 +145,8 @@ describe('what clients see', () => {
       headers: { 'content-type': 'application/json', ...modernHeaders },
       body: JSON.stringify(body),
     };
-    const response = await opened[0]?.fetch(new Request(url, init as RequestInit));
-    expect(await response?.json()).toEqual((await send(url, modern('tools/list'))).json);
+    const response = await server.fetch(new Request(url, init as RequestInit));
+    expect(await response.json()).toEqual((await send(url, modern('tools/list'))).json);
   });
 
   test('title, icons, website and description of the server; icons, title and _meta of a tool', async () => {
@@ -186,17 +184,12 @@ describe('what clients see', () => {
   );
 
   test('lists of one caller are never shown to another', async () => {
-    const server = new MCPServer({
-      name: 'n',
-      version: '1',
-      tools: {},
+    const url = await serve({
       resources: {
         listResources: async ({ extra }) => [{ uri: `user://${String(extra.sessionId)}`, name: 'mine' }],
         getResourceContent: async ({ uri, extra }) => ({ text: `${uri} for ${String(extra.sessionId)}` }),
       },
     });
-    opened.push(server);
-    const { url } = await server.listen();
     const [one, two] = await Promise.all([openSession(url), openSession(url)]);
     const mine = `user://${one['mcp-session-id']}`;
     const read = (headers: Record<string, string>): Promise<{ json: { error?: { code: number } } }> =>

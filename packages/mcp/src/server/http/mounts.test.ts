@@ -1,14 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { connectV1, connectV2, modernPin } from '../../../test/clients/real-clients.ts';
 import { exampleTools } from '../../../test/servers/example-tools.ts';
 import { mcpHosts, startHost, type McpHost } from '../../../test/servers/mcp-hosts.ts';
+import { bothTransports } from '../../../test/servers/mount-server.ts';
 import { modern, openSession, rpc, send } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
@@ -26,15 +27,11 @@ const lengths = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? inde
 
 describe.each(mcpHosts)('in %s', (_name, serve) => {
   const server = new MCPServer({ name: 'Mounted', version: '1.0.0', tools: { ...exampleTools, text } });
-  let host: McpHost;
   let url: string;
   beforeAll(async () => {
-    host = await startHost(serve, server);
+    const host = await startHost(serve, server);
     url = host.url;
-  });
-  afterAll(async () => {
-    await server.close();
-    await host.close();
+    return host.close;
   });
 
   test.each([
@@ -99,21 +96,10 @@ describe.each(mcpHosts)('in %s', (_name, serve) => {
 describe('mcp-remote', () => {
   const bridge = fileURLToPath(new URL('../../../node_modules/mcp-remote/dist/proxy.js', import.meta.url));
   const server = new MCPServer({ name: 'Remote', version: '1.0.0', tools: exampleTools });
-  const paths = { ssePath: '/sse', messagePath: '/message' };
-  const serve = (): Server =>
-    createServer((req, res) => {
-      const url = new URL(req.url ?? '', 'http://localhost');
-      void (url.pathname === '/mcp'
-        ? server.startHTTP({ url, httpPath: '/mcp', req, res })
-        : server.startSSE({ url, ...paths, req, res }));
-    });
   let host: McpHost;
   beforeAll(async () => {
-    host = await startHost(serve, server);
-  });
-  afterAll(async () => {
-    await server.close();
-    await host.close();
+    host = await startHost(() => createServer(bothTransports(server)), server);
+    return host.close;
   });
 
   test.each([

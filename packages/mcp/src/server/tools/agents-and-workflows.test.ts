@@ -2,23 +2,18 @@ import { RequestContext } from '@quiver/core/request-context';
 import { createTool, isToolFailure } from '@quiver/core/tools';
 import { generateText, stepCountIs } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { afterTest } from '../../../test/after-test.ts';
+import { captureLog } from '../../../test/capture-log.ts';
 import { eras } from '../../../test/eras.ts';
 import { modern, openSession, rpc, send, toRequest } from '../../../test/clients/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../features.js';
 
-const warnings: string[] = [];
-const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
-let server: MCPServer | undefined;
-afterEach(async () => {
-  warnings.length = 0;
-  await server?.close({ grace: 100 });
-});
-
 function serve(config: Partial<MCPServerConfig>): MCPServer {
-  server = new MCPServer({ name: 'Agents', version: '1', tools: {}, logger, ...config });
+  const server = new MCPServer({ name: 'Agents', version: '1', tools: {}, ...config });
+  afterTest(() => server.close({ grace: 100 }));
   return server;
 }
 
@@ -47,8 +42,8 @@ async function call(running: MCPServer, name: string, args: object, era: 'legacy
 
 describe('an agent', () => {
   test('becomes the tool ask_<key>, described with its name and description', () => {
-    serve({ agents: { helper: createAgent({ text: '' }) } });
-    expect(server?.getToolInfo('ask_helper')).toMatchObject({
+    const server = serve({ agents: { helper: createAgent({ text: '' }) } });
+    expect(server.getToolInfo('ask_helper')).toMatchObject({
       name: 'ask_helper',
       description: "Ask agent 'Helper' a question. Agent description: Helps.",
       inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
@@ -107,8 +102,9 @@ describe('an agent', () => {
 
   test('gives way to a tool of its name, with a warning', async () => {
     const ask_helper = createTool({ id: 'x', description: 'Explicit', execute: async () => 'explicit' });
-    serve({ tools: { ask_helper }, agents: { helper: createAgent('') } });
-    expect(server?.getToolInfo('ask_helper')).toMatchObject({ description: 'Explicit', toolType: 'tool' });
+    const warnings = captureLog('warn');
+    const server = serve({ tools: { ask_helper }, agents: { helper: createAgent('') } });
+    expect(server.getToolInfo('ask_helper')).toMatchObject({ description: 'Explicit', toolType: 'tool' });
     expect(warnings).toEqual([
       "Agent 'helper' is not served, because a tool is named 'ask_helper'. Rename one of them.",
     ]);
