@@ -1,8 +1,9 @@
-import http, { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { serveHttp } from '../../test/after-test.ts';
 import { nodeSend } from './node-send.js';
 import { fromFetch, HttpCall, maxResponseLength, toFetch, type Send } from './send.js';
 
@@ -13,14 +14,9 @@ let handle: (request: IncomingMessage, response: ServerResponse) => void;
 
 beforeEach(async () => {
   connections = 0;
-  server = createServer((request, response) => handle(request, response));
-  server.on('connection', () => (connections += 1));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}/mcp?a=b`);
-});
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
+  const served = await serveHttp((request, response) => handle(request, response));
+  server = served.http.on('connection', () => (connections += 1));
+  url = new URL('/mcp?a=b', served.origin);
 });
 
 const sends: Record<string, Send> = { nodeSend, fromFetch: fromFetch((to, init) => fetch(to, init)) };

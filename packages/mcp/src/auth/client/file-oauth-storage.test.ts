@@ -1,18 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { FileOAuthStorage } from '@quiver/mcp/auth';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../../../test/scratch-folder.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quiver-oauth-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+/** Returns the path of a file that does not exist yet. */
+const newPath = (): string => join(scratchFolder(), 'deep', 'tokens.json');
 
 describe('FileOAuthStorage', () => {
   it('keeps values for the next process, readable by its owner only', async () => {
-    const path = join(folder, 'deep', 'tokens.json');
+    const path = newPath();
     const storage = new FileOAuthStorage({ path });
     expect(await storage.get('a')).toBeUndefined();
     await storage.set('a', '1');
@@ -23,19 +20,19 @@ describe('FileOAuthStorage', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await next.delete('a');
     expect(await storage.get('a')).toBeUndefined();
-    const others = (await readdir(join(folder, 'deep'))).filter((name) => name !== 'tokens.json');
+    const others = (await readdir(dirname(path))).filter((name) => name !== 'tokens.json');
     expect(others.filter((name) => !/^tokens\.json\.write\.lock\.\d$/.test(name))).toEqual([]);
   });
 
   it('loses nothing when many write at once', async () => {
-    const path = join(folder, 'tokens.json');
+    const path = newPath();
     const storages = [new FileOAuthStorage({ path }), new FileOAuthStorage({ path })];
     await Promise.all(Array.from({ length: 20 }, (_, n) => storages[n % 2]?.set(`k${n}`, String(n))));
     for (let n = 0; n < 20; n += 1) expect(await storages[0]?.get(`k${n}`)).toBe(String(n));
   });
 
   it('reads every change of another process, also one of the same length', async () => {
-    const path = join(folder, 'tokens.json');
+    const path = newPath();
     const [reader, writer] = [new FileOAuthStorage({ path }), new FileOAuthStorage({ path })];
     for (let n = 100; n < 150; n += 1) {
       await writer.set('a', String(n));
@@ -46,7 +43,7 @@ describe('FileOAuthStorage', () => {
   });
 
   it('encrypts with a key, and neither opens nor overwrites a file without the right one', async () => {
-    const path = join(folder, 'tokens.json');
+    const path = newPath();
     const storage = new FileOAuthStorage({ path, encryptionKey: 'correct' });
     await storage.set('tokens', 's3cr3t');
     await storage.set('more', 'x');
@@ -61,7 +58,8 @@ describe('FileOAuthStorage', () => {
   });
 
   it('reports a damaged file without quoting it', async () => {
-    const path = join(folder, 'tokens.json');
+    const path = newPath();
+    await mkdir(dirname(path));
     await writeFile(path, '{"tokens":"s3cr3t');
     const error: unknown = await new FileOAuthStorage({ path }).get('tokens').catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'OAUTH_STORAGE_UNREADABLE' });
@@ -69,7 +67,7 @@ describe('FileOAuthStorage', () => {
   });
 
   it('runs one function at a time', async () => {
-    const path = join(folder, 'tokens.json');
+    const path = newPath();
     let inside = 0;
     let most = 0;
     const run = (storage: FileOAuthStorage): Promise<void> =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   atEnd,
   type Heard,
@@ -285,14 +285,12 @@ function expectSame(name: string, engine: object, sdk: object): void {
 }
 
 // The time limit of a connection must not include the load of these modules, which takes seconds on a busy machine.
-beforeAll(async () => {
-  await Promise.all([
-    import('../transports/http-channel.js'),
-    import('../transports/http-options.js'),
-    import('../transports/sse-channel.js'),
-    import('../../http/node-send.js'),
-  ]);
-});
+await Promise.all([
+  import('../transports/http-channel.js'),
+  import('../transports/http-options.js'),
+  import('../transports/sse-channel.js'),
+  import('../../http/node-send.js'),
+]);
 
 describe.each(['legacy', undefined] as const)('a handshake, protocol %s', (protocol) => {
   test.concurrent.each(Object.entries(handshakes))('%s', async (name, scenario) => {

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
 import { expect, test } from 'vitest';
+import { nameForm } from '../../../test/name-form.ts';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { afterTest } from '../../../test/after-test.ts';
 import { modern, send } from '../../../test/clients/wire.ts';
@@ -8,23 +9,18 @@ import { MCPServer } from '../../server/mcp-server.js';
 
 const identity = { name: 'official', version: '1' };
 const protocolVersion = '2026-07-28';
-const requestedSchema = {
-  type: 'object' as const,
-  properties: { name: { type: 'string' } },
-  required: ['name'],
-};
 
 const task = { pollIntervalMs: 10 };
 const tools = {
   fast: toolOf('fast', { mcp: { task } }, async () => 'at once'),
   asking: toolOf('asking', { mcp: { task } }, async (_input, { mcp }) => {
     await mcp.progress({ progress: 1, total: 2, message: 'asking' });
-    const first = await mcp.elicitation.sendRequest({ message: 'First name?', requestedSchema });
-    const last = await mcp.elicitation.sendRequest({ message: 'Last name?', requestedSchema });
+    const first = await mcp.elicitation.sendRequest({ message: 'First name?', requestedSchema: nameForm });
+    const last = await mcp.elicitation.sendRequest({ message: 'Last name?', requestedSchema: nameForm });
     return `Hello, ${first.content.name} ${last.content.name}`;
   }),
   rounds: toolOf('rounds', { mcp: { task: { ...task, after: 100 } } }, async (_input, { mcp, abortSignal }) => {
-    const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
+    const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema: nameForm });
     const last = await new Promise((resolve) => {
       const timer = setTimeout(resolve, 300, 'task');
       abortSignal?.addEventListener('abort', () => clearTimeout(timer));

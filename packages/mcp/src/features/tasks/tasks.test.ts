@@ -2,6 +2,7 @@ import { createTool, type ToolContext, type ToolTaskMode, type ToolTaskOptions }
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
+import { nameForm } from '../../../test/name-form.ts';
 import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/clients/task-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { MCPServer } from '../../server/mcp-server.js';
@@ -24,10 +25,7 @@ class Work {
   }
 }
 
-const question = {
-  message: 'Name?',
-  requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] },
-};
+const question = { message: 'Name?', requestedSchema: nameForm };
 const accept = (name: unknown): object => ({ action: 'accept', content: { name } });
 
 let work: Work;

@@ -1,15 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { nameForm } from '../../../test/name-form.ts';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { initializeParams, modern, rpc, send } from '../../../test/clients/wire.ts';
 import { missingCapabilities } from './client-requests.js';
 import { MCPServer } from '../mcp-server.js';
 
-const nameForm = {
-  type: 'object' as const,
-  properties: { name: { type: 'string' } },
-  required: ['name'],
-};
 const message = { role: 'user' as const, content: { type: 'text', text: 'Hi' } };
 let text = 'Your name?';
 

@@ -2,15 +2,13 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { describe, expect, test } from 'vitest';
 import { afterTest } from '../../../test/after-test.ts';
 import { eventually } from '../../../test/eventually.ts';
+import { nameForm } from '../../../test/name-form.ts';
 import { createFullServer } from '../../../test/servers/full-server.ts';
 import { readEvents } from '../../../test/clients/event-reader.ts';
 import { openSession, send } from '../../../test/clients/wire.ts';
 import { connectV1, type ClientAnswers } from '../../../test/clients/real-clients.ts';
 
-const question = {
-  message: 'Your name?',
-  requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] },
-};
+const question = { message: 'Your name?', requestedSchema: nameForm };
 
 async function serve() {
   const server = createFullServer();

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createIntrospectionValidator, createJwtValidator, createStaticTokenValidator } from '@quiver/mcp/auth';
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { describe, expect, it } from 'vitest';
 import { errorOf } from '../../../../test/error-of.ts';
 import { serveHttp } from '../../../../test/after-test.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 const issuer = 'https://auth.example.com';
 const seconds = (): number => Math.floor(Date.now() / 1000);
+const keys = await generateKeyPair('ES256');
+const jwk: JWK = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'ES256' };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** An endpoint on a loopback address with a configurable response and a count of its requests. */
@@ -214,13 +216,6 @@ describe('createIntrospectionValidator', () => {
 });
 
 describe('createJwtValidator', () => {
-  let keys: { publicKey: CryptoKey; privateKey: CryptoKey };
-  let jwk: JWK;
-  beforeAll(async () => {
-    keys = await generateKeyPair('ES256');
-    jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'ES256' };
-  });
-
   const claims = (): Record<string, unknown> => ({
     iss: issuer,
     aud: resource,
