@@ -4,8 +4,6 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ElicitResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
-import { generateText } from 'ai-v7';
-import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../test/servers/tool-of.ts';
@@ -13,6 +11,7 @@ import { exampleTools } from '../../test/servers/example-tools.ts';
 import { startHost } from '../../test/servers/mcp-hosts.ts';
 import { bothTransports } from '../../test/servers/mount-server.ts';
 import { commandFor } from '../../test/programs/spawn-server.ts';
+import { callByModel } from '../../test/clients/call-by-model.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 import { Gate } from '../../test/gate.ts';
 import { serveHttp } from '../../test/after-test.ts';
@@ -414,19 +413,8 @@ describe('a view', () => {
     expect(await tools['it_contact']?.execute({})).toMatchObject(textOf('Hello Ada, 3'));
     await tools['it_steps']?.execute({});
     expect(updates.length).toBeGreaterThan(0);
-    const model = new MockLanguageModelV4({
-      doGenerate: {
-        content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'it_contact', input: '{"greeting":"Dear"}' }],
-        finishReason: { unified: 'tool-calls', raw: undefined },
-        usage: {
-          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-          outputTokens: { total: 1, text: 1, reasoning: 0 },
-        },
-        warnings: [],
-      },
-    });
-    const { toolResults } = await generateText({ model, tools, prompt: 'Greet' });
-    expect(toolResults).toMatchObject([{ output: textOf('Dear Ada, 3') }]);
+    const { output } = await callByModel(tools, 'it_contact', { greeting: 'Dear' });
+    expect(output).toMatchObject(textOf('Dear Ada, 3'));
     expect(await view.resources.readContent('it', 'note://ask')).toBe('Ada');
   });
 

@@ -1,10 +1,9 @@
 import type { ResultLimit } from '@quiver/core/tools';
 import { Server } from '@modelcontextprotocol/server';
-import { generateText, stepCountIs } from 'ai-v7';
-import { MockLanguageModelV4 } from 'ai-v7/test';
 import { describe, expect, test } from 'vitest';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { getToolResult } from './tools/tool-result.js';
+import { callByModel } from '../../test/clients/call-by-model.ts';
 import { clientOf } from '../../test/clients/client-of.ts';
 
 const rows = Array.from({ length: 200 }, (_, id) => ({ id, text: `row ${id}` }));
@@ -23,24 +22,8 @@ async function shownToModel(
     { it: { server, ...(limits.server !== undefined && { resultLimit: limits.server }) } },
     { ...(limits.client && { resultLimit: limits.client }) },
   );
-  const shown: { type: string; value: never }[] = [];
-  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
-  const model = new MockLanguageModelV4({
-    doGenerate: (async ({ prompt }: { prompt: { role: string; content: unknown }[] }) => {
-      const last = prompt.at(-1);
-      if (last?.role !== 'tool') {
-        const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'it_list', input: '{}' };
-        return { usage, warnings: [], content: [call], finishReason: { unified: 'tool-calls', raw: 'x' } };
-      }
-      shown.push((last.content as { output: { type: string; value: never } }[])[0]?.output as never);
-      const content = [{ type: 'text', text: 'done' }];
-      return { usage, warnings: [], content, finishReason: { unified: 'stop', raw: 'x' } };
-    }) as never,
-  });
-  const tools = await mcp.listTools();
-  const { steps } = await generateText({ model, tools, prompt: 'go', stopWhen: stepCountIs(3) });
-  const results = steps[0]?.toolResults as { output: unknown }[] | undefined;
-  return { ...(shown[0] as { type: string; value: never }), output: results?.[0]?.output };
+  const { shown, output } = await callByModel(await mcp.listTools(), 'it_list');
+  return { ...shown, output };
 }
 
 const textResult = (text: string, more: object = {}): object => ({ content: [{ type: 'text', text }], ...more });

@@ -1,13 +1,8 @@
 import { createTool, isToolFailure } from '@quiver/core/tools';
 import { McpServer, Server } from '@modelcontextprotocol/server';
-import { generateText as generateText5, stepCountIs as stepCountIs5 } from 'ai-v5';
-import { MockLanguageModelV2 } from 'ai-v5/test';
-import { generateText as generateText6, stepCountIs as stepCountIs6 } from 'ai-v6';
-import { MockLanguageModelV3 } from 'ai-v6/test';
-import { generateText as generateText7, stepCountIs as stepCountIs7 } from 'ai-v7';
-import { MockLanguageModelV4 } from 'ai-v7/test';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { majors, toolResultsSeenBy, type ScriptedStep } from '../../../core/test/ai-sdk-majors.ts';
 import { errorOf } from '../../test/error-of.ts';
 import { eras } from '../../test/eras.ts';
 import { exampleTools } from '../../test/servers/example-tools.ts';
@@ -19,7 +14,6 @@ import type { MCPServerConfig, ToolsInput } from '../server/index.js';
 import { MCPServer } from '../server/mcp-server.js';
 import type { MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError } from './config/tool-options.js';
-import type { RemoteTool } from './tools/remote-tool.js';
 import { fingerprintTool } from './remote/tool-definitions.js';
 import { getToolResult } from './tools/tool-result.js';
 
@@ -242,11 +236,7 @@ describe('results', () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const mcp = clientOf({
       it: rawServer(
-        [
-          { name: 'count', outputSchema },
-          { name: 'forgets', outputSchema },
-          { name: 'lies', outputSchema },
-        ],
+        ['count', 'forgets', 'lies'].map((name) => ({ name, outputSchema })),
         (name) =>
           name === 'count'
             ? { ...text('n'), structuredContent: { n: 1, extra: true }, _meta: { trace: 't' } }
@@ -266,10 +256,7 @@ describe('results', () => {
     const outputSchema = { type: 'object', properties: { content: lines }, required: ['content'] };
     const mcp = clientOf({
       it: rawServer(
-        [
-          { name: 'read', outputSchema },
-          { name: 'lies', outputSchema },
-        ],
+        ['read', 'lies'].map((name) => ({ name, outputSchema })),
         (name) => ({
           ...text('lines'),
           structuredContent: { content: name === 'lies' ? [null] : ['one', 'two'] },
@@ -417,45 +404,6 @@ test('caches the lists of a modern server for their ttlMs, and until they change
   await expect.poll(async () => Object.keys(await mcp.listTools())).toEqual(['it_echo', 'it_later']);
 });
 
-/** Runs the steps of an agent with each major version of the AI SDK, and a model that is a function. */
-const generate = {
-  5: (doGenerate: never, tools: Record<string, RemoteTool>, steps: number) =>
-    generateText5({ model: new MockLanguageModelV2({ doGenerate }), tools, prompt, stopWhen: stepCountIs5(steps) }),
-  6: (doGenerate: never, tools: Record<string, RemoteTool>, steps: number) =>
-    generateText6({ model: new MockLanguageModelV3({ doGenerate }), tools, prompt, stopWhen: stepCountIs6(steps) }),
-  7: (doGenerate: never, tools: Record<string, RemoteTool>, steps: number) =>
-    generateText7({ model: new MockLanguageModelV4({ doGenerate }), tools, prompt, stopWhen: stepCountIs7(steps) }),
-};
-const prompt = 'go';
-const usage3 = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 1, text: 1, reasoning: 0 },
-};
-
-/** Result of a model, in the form of a major version: a call of a tool, or a text. */
-function completionOf(major: 5 | 6 | 7, content: { type: string; [member: string]: unknown }): unknown {
-  const reason = content.type === 'tool-call' ? 'tool-calls' : 'stop';
-  return {
-    content: [content],
-    usage: major === 5 ? { inputTokens: 1, outputTokens: 1, totalTokens: 2 } : usage3,
-    finishReason: major === 5 ? reason : { unified: reason, raw: 'x' },
-    warnings: [],
-  };
-}
-
-/** A model that calls `name` once and then keeps what it was shown of the result. */
-function scriptedModel(major: 5 | 6 | 7, name: string): { doGenerate: never; shown: unknown[] } {
-  const shown: unknown[] = [];
-  const doGenerate = async ({ prompt: messages }: { prompt: { role: string; content: unknown }[] }) => {
-    const last = messages.at(-1);
-    if (last?.role !== 'tool')
-      return completionOf(major, { type: 'tool-call', toolCallId: 'c1', toolName: name, input: '{}' });
-    shown.push((last.content as { output: unknown }[])[0]?.output);
-    return completionOf(major, { type: 'text', text: 'done' });
-  };
-  return { doGenerate: doGenerate as never, shown };
-}
-
 describe('in generateText', () => {
   const picture = [
     { type: 'text', text: 'a cat' },
@@ -474,33 +422,32 @@ describe('in generateText', () => {
     broken: { server: rawServer([{ name: 'save' }], fails), onToolError: 'return' },
   });
 
-  const majors = [
-    {
-      major: 5,
+  const partsOf = {
+    5: {
       image: { type: 'media', data: 'AAAA', mediaType: 'image/png' },
       file: { type: 'media', data: 'CCCC', mediaType: 'application/pdf' },
     },
-    {
-      major: 6,
+    6: {
       image: { type: 'image-data', data: 'AAAA', mediaType: 'image/png' },
       file: { type: 'file-data', data: 'CCCC', mediaType: 'application/pdf' },
     },
-    {
-      major: 7,
+    7: {
       image: { type: 'file', data: { type: 'data', data: 'AAAA' }, mediaType: 'image/png' },
       file: { type: 'file', data: { type: 'data', data: 'CCCC' }, mediaType: 'application/pdf' },
     },
-  ] as const;
+  };
+  const callOf = (call: string): ScriptedStep[] => [{ call, input: {} }, { say: 'done' }];
 
   test.each(majors)(
-    'AI SDK $major: images and files reach the model as such, structure as JSON, errors as errors',
-    async ({ major, image, file }) => {
+    'AI SDK $version: images and files reach the model as such, structure as JSON, errors as errors',
+    async ({ version, createModel, generate }) => {
+      const { image, file } = partsOf[version];
       const mcp = clientOf(servers());
       const tools = await mcp.listTools();
       const shownOf = async (name: string): Promise<unknown> => {
-        const { doGenerate, shown } = scriptedModel(major, name);
-        expect(await generate[major](doGenerate, tools, 3)).toMatchObject({ text: 'done' });
-        return shown[0];
+        const { model, calls } = createModel(callOf(name));
+        expect(await generate({ model, tools, prompt: 'go' })).toMatchObject({ text: 'done' });
+        return toolResultsSeenBy(calls())[0];
       };
       expect(await shownOf('pictures_show')).toMatchObject({
         type: 'content',
@@ -530,17 +477,18 @@ describe('in generateText', () => {
       },
     });
     const tools = await mcp.listTools();
-    const waiting = await generate[6](scriptedModel(6, 'it_wipe').doGenerate, tools, 1);
+    const { createModel, generate } = majors[1]!;
+    const waiting = await generate({ model: createModel(callOf('it_wipe')).model, tools, prompt: 'go' });
     expect(waiting.content.map(({ type }) => type)).toContain('tool-approval-request');
-    const reading = scriptedModel(6, 'it_read');
-    await generate[6](reading.doGenerate, tools, 3);
-    expect(reading.shown).toEqual([{ type: 'text', value: 'read' }]);
+    const { model, calls } = createModel(callOf('it_read'));
+    await generate({ model, tools, prompt: 'go' });
+    expect(toolResultsSeenBy(calls())).toEqual([{ type: 'text', value: 'read' }]);
   });
 });
 
-test.each([5, 6, 7] as const)(
-  'AI SDK %d: a model that keeps failing is stopped after `maxRetries`, and a success gives it new retries',
-  async (major) => {
+test.each(majors)(
+  'AI SDK $version: a model that keeps failing is stopped after `maxRetries`, and a success gives it new retries',
+  async ({ createModel, generate }) => {
     const received: unknown[] = [];
     const server = rawServer(
       [{ name: 'save', inputSchema: { type: 'object', properties: { to: { type: 'string' } } } }],
@@ -551,15 +499,11 @@ test.each([5, 6, 7] as const)(
     );
     const mcp = clientOf({ it: { server, maxRetries: 2 } });
     const tools = await mcp.listTools();
-    const inputs = ['a', 'b', 'good', 'c', 5, 'd', 'e', 'good'].map((to) => JSON.stringify({ to }));
-    let step = 0;
-    const doGenerate = async (): Promise<unknown> => {
-      const input = inputs[step];
-      step += 1;
-      return completionOf(major, { type: 'tool-call', toolCallId: `c${step}`, toolName: 'it_save', input });
-    };
-    const { steps } = await generate[major](doGenerate as never, tools, inputs.length);
-    const results = steps.flatMap(({ content }) => content as { type: string; output?: unknown; error?: unknown }[]);
+    const inputs = ['a', 'b', 'good', 'c', 5, 'd', 'e', 'good'];
+    const { model } = createModel(inputs.map((to) => ({ call: 'it_save', input: { to } })));
+    const stopWhen = ({ steps }: { steps: unknown[] }): boolean => steps.length === inputs.length;
+    const { content } = await generate({ model, tools, prompt: 'go', stopWhen });
+    const results = content as { type: string; output?: unknown; error?: unknown }[];
     const outcomes = results.flatMap(({ type, output, error }) => {
       if (type === 'tool-error') return [(error as { code?: string }).code ?? 'invalid'];
       return type === 'tool-result' ? [isToolFailure(output) ? 'invalid' : 'result'] : [];

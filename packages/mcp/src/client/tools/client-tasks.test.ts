@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolContext } from '@quiver/core/tools';
-import { generateText } from 'ai-v7';
-import { MockLanguageModelV4 } from 'ai-v7/test';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { callByModel } from '../../../test/clients/call-by-model.ts';
 import { toolOf } from '../../../test/servers/tool-of.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/stores/fault-proxy.ts';
@@ -106,6 +105,17 @@ function connect(definition: Partial<HttpServerDefinition> = {}): { client: MCPC
   return { client, sent };
 }
 
+/** Receives each response, although the client ends the request, and passes it on when a function has seen its method. */
+const delivering =
+  (arrived: (method: string) => unknown): NonNullable<HttpServerDefinition['fetch']> =>
+  async (to, init) => {
+    const { method } = JSON.parse(String(init?.body)) as { method: string };
+    const response = await fetch(to, { ...init, signal: null });
+    const text = await response.text();
+    await arrived(method);
+    return new Response(text, response);
+  };
+
 const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
 const failsWith = (reason: string): object =>
   expect.objectContaining({
@@ -182,18 +192,9 @@ describe('a call that becomes a task', () => {
       updates.push(update);
       received[0]?.open();
     });
-    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
-    const input = JSON.stringify({ messages: ['reading'] });
-    const content = [{ type: 'tool-call', toolCallId: 'c1', toolName: 'it_wait', input }];
-    const doGenerate = (() =>
-      Promise.resolve({ usage, warnings: [], content, finishReason: { unified: 'tool-calls', raw: 'x' } })) as never;
     gate.open();
-    const { toolResults } = await generateText({
-      model: new MockLanguageModelV4({ doGenerate }),
-      tools: await client.listTools(),
-      prompt: 'go',
-    });
-    expect(toolResults[0]?.output).toMatchObject(textOf('waited'));
+    const { output } = await callByModel(await client.listTools(), 'it_wait', { messages: ['reading'] });
+    expect(output).toMatchObject(textOf('waited'));
     expect(updates).toEqual([{ progressToken: 'c1', progress: 1, message: 'reading' }]);
   });
 
@@ -323,15 +324,10 @@ describe('a call that becomes a task', () => {
     const controller = new AbortController();
     const methods: string[] = [];
     const { client } = connect({
-      fetch: async (to, init) => {
-        const { method } = JSON.parse(String(init?.body)) as { method: string };
+      fetch: delivering((method) => {
         methods.push(method);
-        // The response of the server arrives, although the client ends the request.
-        const response = await fetch(to, { ...init, signal: null });
-        const text = await response.text();
         if (method === 'tools/call') controller.abort(new Error('no longer needed'));
-        return new Response(text, response);
-      },
+      }),
     });
     const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
     await expect(calling).rejects.toThrow('no longer needed');
@@ -344,16 +340,11 @@ describe('a call that becomes a task', () => {
     const controller = new AbortController();
     const isOnItsWay = new Gate();
     const { client } = connect({
-      fetch: async (to, init) => {
-        const { method } = JSON.parse(String(init?.body)) as { method: string };
-        const response = await fetch(to, { ...init, signal: null });
-        const text = await response.text();
-        if (method === 'tools/call') {
-          controller.abort(new Error('no longer needed'));
-          await isOnItsWay.passed;
-        }
-        return new Response(text, response);
-      },
+      fetch: delivering(async (method) => {
+        if (method !== 'tools/call') return;
+        controller.abort(new Error('no longer needed'));
+        await isOnItsWay.passed;
+      }),
     });
     const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
     await expect(calling).rejects.toThrow('no longer needed');
@@ -537,16 +528,11 @@ describe('mcp.tasks', () => {
   test('rejects an unknown task', async () => {
     const { client } = connect();
     const handle = { serverName: 'it', name: 'wait', taskId: 'x'.repeat(32) };
-    const reason = { details: { reason: 'MCP_TASK_NOT_FOUND' } };
-    await expect(client.tasks.get(handle)).rejects.toMatchObject({ code: 'MCP_CLIENT_GET_TASK_FAILED', ...reason });
-    await expect(client.tasks.cancel(handle)).rejects.toMatchObject({
-      code: 'MCP_CLIENT_CANCEL_TASK_FAILED',
-      ...reason,
-    });
-    await expect(client.tasks.update(handle, {})).rejects.toMatchObject({
-      code: 'MCP_CLIENT_UPDATE_TASK_FAILED',
-      ...reason,
-    });
+    const details = { reason: 'MCP_TASK_NOT_FOUND' };
+    const { get, cancel, update } = client.tasks;
+    await expect(get(handle)).rejects.toMatchObject({ code: 'MCP_CLIENT_GET_TASK_FAILED', details });
+    await expect(cancel(handle)).rejects.toMatchObject({ code: 'MCP_CLIENT_CANCEL_TASK_FAILED', details });
+    await expect(update(handle, {})).rejects.toMatchObject({ code: 'MCP_CLIENT_UPDATE_TASK_FAILED', details });
     await expect(client.tasks.result(handle)).rejects.toEqual(failsWith('MCP_TASK_NOT_FOUND'));
   });
 
