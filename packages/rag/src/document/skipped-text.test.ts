@@ -8,7 +8,7 @@ import { MDocument, type MDocumentOptions } from './document.js';
 import type { SkippedText } from './skipped-text.js';
 
 const menu = '- [Home](/)\n- [Guides](/guides)\n\n# Menu';
-const page = `${menu}\n\n# Install\n\nRun npm install.\n\nSubscribe to our newsletter!\n\nThen restart.`;
+const page = `${menu}\n\n## Install\n\nRun npm install.\n\nSubscribe to our newsletter!\n\nThen restart.`;
 const partOf = (text: string, part: string, kind: string): SkippedText => {
   const start = text.indexOf(part);
   return { start, end: start + part.length, kind };
@@ -20,7 +20,7 @@ describe('text that is not searched', () => {
     const document = new MDocument({ text: page, type: 'markdown', skip });
     const chunks = await document.chunk();
     expect(chunks.map(({ text, metadata }) => [text, metadata.headings])).toEqual([
-      ['# Install\n\nRun npm install.', ['Install']],
+      ['## Install\n\nRun npm install.', ['Install']],
       ['Then restart.', ['Install']],
     ]);
     for (const { text, metadata } of chunks) expect(page.slice(metadata.startIndex, metadata.endIndex)).toBe(text);

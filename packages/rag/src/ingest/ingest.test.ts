@@ -226,6 +226,15 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['One.']);
   });
 
+  it('refuses another embedder also of a record that is not among the first', async () => {
+    const documents = Array.from({ length: 101 }, (_, n) => guide(`Text ${n}.`, `${n}.md`));
+    await run(documents);
+    const { records } = await store.listVectors({ indexName, limit: 101 });
+    const { id, metadata } = records.at(-1)!;
+    await store.updateVector({ indexName, id, update: { metadata: { ...metadata, embedder: 'other' } } });
+    await expectError(run(documents), 'INGEST_EMBEDDER_CHANGED', 'other');
+  });
+
   it('keeps the settings of an existing index', async () => {
     await store.createIndex({ indexName, dimension: lexical.dimension ?? 0, metric: 'dotproduct' });
     await run([guide('One.')]);

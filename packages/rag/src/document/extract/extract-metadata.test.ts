@@ -358,6 +358,10 @@ describe('context of a chunk', () => {
     expect(await contextsOf({ cache })).toEqual(first);
     expect(prompts).toHaveLength(2);
     expect(prompts[1]).not.toContain('<part number="2">');
+    // Such an entry is damaged.
+    cache.set([...cache.keys()][0]!, '');
+    expect(await contextsOf({ cache })).toEqual(first);
+    expect(prompts).toHaveLength(3);
   });
 
   test('shows the model the surroundings of the chunks in a long document', async () => {
