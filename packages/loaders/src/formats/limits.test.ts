@@ -243,6 +243,12 @@ describe('the thread that reads files', () => {
     expect((await load(word, 'a.docx')).texts).toEqual(['word']);
   });
 
+  test.each(['timeout', 'maxMemoryMb'])('has no invalid %s', async (option) => {
+    const invalid = { code: 'OPTIONS_INVALID', message: expect.stringContaining(option) as string };
+    expect(await load(docx(''), 'a.docx', { [option]: 0 })).toMatchObject({ error: invalid });
+    await expect(loadDocuments('.', { [option]: Number.NaN }).next()).rejects.toMatchObject(invalid);
+  });
+
   test('passes errors on with their code, details and cause', async () => {
     const { error } = await load(strToU8('no pdf'), 'a.pdf');
     expect(error).toMatchObject({

@@ -197,6 +197,9 @@ describe('loadPages', () => {
           .writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
           .end(gzipSync('x'.repeat(1_000_000))),
       '/slow': () => undefined,
+      // Each request is in time, and all of them together are not.
+      '/moved': (_request, response) =>
+        void setTimeout(() => response.writeHead(302, { location: '/moved' }).end(), 100),
       '/small': (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
@@ -209,6 +212,10 @@ describe('loadPages', () => {
     expect(skipped).toMatchObject([
       { reason: 'unreadable', error: { message: expect.stringContaining('no complete response within 50 ms') } },
     ]);
+    await load([`${url}/moved`], { requestTimeout: 300, robots: false });
+    expect(skipped.at(-1)?.error).toMatchObject({
+      message: expect.stringContaining('no complete response within 300'),
+    });
   });
 
   test('costs one request without a body for a page that did not change, and keeps what cannot be fetched', async () => {
