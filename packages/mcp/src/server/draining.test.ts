@@ -220,6 +220,29 @@ test('serves a request over the connection that the last call in flight left ope
   await closing;
 });
 
+test('begins no call over connections that were not used in the first half of the grace', async () => {
+  const events: string[] = [];
+  const short = toolOf('short', async (_input, { abortSignal }) => {
+    events.push('begun');
+    await setTimeout(500, undefined, abortSignal && { signal: abortSignal });
+    events.push('ended');
+  });
+  const server = createTestServer({ tools: { short }, sharedStore: new InMemoryStore() });
+  const { url } = await server.listen({ shutdownGrace: 2_400 });
+  const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true }));
+  for (const agent of agents) await sendOver(agent, url, modern('tools/list'));
+  const closing = server.close();
+  // Each call begins before the last one has ended.
+  const calls: Promise<unknown>[] = [];
+  for (const agent of agents) {
+    calls.push(sendOver(agent, url, modern('tools/call', { name: 'short' })).catch(() => {}));
+    await setTimeout(300);
+  }
+  await Promise.all([closing, ...calls]);
+  expect(events.length).toBeGreaterThan(2);
+  expect(events.filter((event) => event === 'ended')).toHaveLength(events.length / 2);
+});
+
 describe('the responses of a user to a call in flight', () => {
   test.each(['legacy', 'modern'] as const)('are accepted by drain() and close() in the %s era', async (protocol) => {
     for (const end of ['drain', 'close'] as const) {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { monotonicNow } from '../../monotonic-now.js';
+import { monotonicNow, toTimerDelay } from '../../monotonic-now.js';
 import { POLL_INTERVAL, until, type Transport } from '../lifecycle.js';
 import {
   DEFAULT_GRACE,
@@ -174,8 +174,11 @@ export class Listener implements Transport {
       for (const response of endpoint.pending) response.release();
     }
     const deadline = monotonicNow() + grace;
+    // Behind the requests that have arrived. Over a connection that was not used for so long, a call could begin that does not end in time.
+    const closesIdle = setTimeout(() => setImmediate(() => server.closeIdleConnections()), toTimerDelay(grace / 2));
     await this.#leave(grace);
     await this.#quiet(deadline);
+    clearTimeout(closesIdle);
     // In the same turn of the event loop, in which no request came.
     server.close();
     await endpoint.end();
