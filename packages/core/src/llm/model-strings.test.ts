@@ -94,19 +94,13 @@ describe('a model string that cannot be used', () => {
     await expect(resolveLanguageModel(name)).rejects.toMatchObject(expected);
   });
 
-  it('says which key is missing', async () => {
+  it('says which key is missing, and can be tried again', async () => {
     vi.stubEnv('OPENAI_API_KEY', undefined);
     const model = new ModelRouterEmbeddingModel('openai/text-embedding-3-small', { baseURL: server.baseURL });
     await expect(model.doEmbed({ values: ['a'] })).rejects.toMatchObject({
       code: 'MODEL_KEY_MISSING',
       message: expect.stringMatching(/openai\/text-embedding-3-small.*OPENAI_API_KEY/) as string,
     });
-  });
-
-  it('can be tried again after a failure', async () => {
-    vi.stubEnv('OPENAI_API_KEY', undefined);
-    const model = new ModelRouterEmbeddingModel('openai/text-embedding-3-small', { baseURL: server.baseURL });
-    await expect(model.doEmbed({ values: ['a'] })).rejects.toThrow('OPENAI_API_KEY');
     vi.stubEnv('OPENAI_API_KEY', 'now-there');
     expect((await model.doEmbed({ values: ['a'] })).embeddings).toEqual([[1, 0]]);
   });
