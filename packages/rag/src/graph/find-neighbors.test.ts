@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { randomFrom } from '../../../../scripts/test-random.ts';
 import {
   findNeighbors,
   similarityEdges,
@@ -68,11 +69,8 @@ function compareAll(vectors: Vectors, limit: number, threshold: number): [number
 
 /** Groups of vectors around common centers; the same numbers on every machine. */
 function clusters(count: number, dimension: number, size: number, spread: number): Float32Array[] {
-  let state = 1;
-  const random = (): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 31 - 1;
-  };
+  const next = randomFrom(1);
+  const random = (): number => 2 * next() - 1;
   const centers = Array.from({ length: Math.ceil(count / size) }, () =>
     Float32Array.from({ length: dimension }, random),
   );

@@ -7,7 +7,7 @@ import { LanceVectorStore } from '../stores/lance/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
 import { pgliteForTests } from '../stores/pg/open-stores.fixture.js';
-import { randomFrom } from './planted-embedder.fixture.js';
+import { randomFrom } from '../../../../scripts/test-random.ts';
 
 const folder = await newFolder();
 const database = pgliteForTests();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { randomFrom } from '../../../../scripts/test-random.ts';
 import type { CustomEmbedder } from '../embedding/index.js';
 
 /** A passage, with the file that it is from. */
@@ -72,18 +73,6 @@ export function plantedEmbedder({
     id: `planted-${quality}-${seed}`,
     dimension,
     embed: async (texts, options) => texts.map((text) => embedOne(text, options?.purpose)),
-  };
-}
-
-/** Returns a generator of numbers from 0 to 1. */
-export function randomFrom(text: string): () => number {
-  let state = 0x811c9dc5;
-  for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) as number), 0x01000193);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 

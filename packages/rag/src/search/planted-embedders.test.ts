@@ -10,7 +10,8 @@ import { LanceVectorStore } from '../stores/lance/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector } from '../stores/pg/index.js';
 import { pgliteForTests, postgresForTests } from '../stores/pg/open-stores.fixture.js';
-import { plantedEmbedder, randomFrom, readFieldCases, type FieldPassage } from './planted-embedder.fixture.js';
+import { randomFrom } from '../../../../scripts/test-random.ts';
+import { plantedEmbedder, readFieldCases, type FieldPassage } from './planted-embedder.fixture.js';
 
 const { passages, questions: allQuestions, unanswerable } = readFieldCases();
 /** A quarter of the questions takes seconds in memory. */

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { randomFrom } from '../../../../scripts/test-random.ts';
 import { type Candidate, TopK } from '../store/top-k.js';
 import { QuantizedRows } from '../simd/quantized-rows.js';
 import type { VectorMetric } from '../store/vector-store.js';
@@ -10,7 +11,7 @@ const dimension = 24;
 
 /** A table large enough to be compared as small integers first: clusters, duplicates, zeros and outliers. */
 function fill(metric: VectorMetric, seed: number, rows: number): VectorTable {
-  const random = createRandom(seed);
+  const random = randomFrom(seed);
   const table = new VectorTable(dimension, metric);
   const centers = Array.from({ length: 12 }, () => Float32Array.from({ length: dimension }, () => random() - 0.5));
   for (let row = 0; row < rows; row += 1) {
@@ -23,17 +24,6 @@ function fill(metric: VectorMetric, seed: number, rows: number): VectorTable {
     );
   }
   return table;
-}
-
-/** Mulberry32: the same numbers on every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /** Numbers that are hard on rounding, each kind in its way. */
@@ -76,7 +66,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
         fc.integer({ min: 1, max: 50 }),
         fc.nat(),
         (row, k, every, seed) => {
-          const random = createRandom(seed);
+          const random = randomFrom(seed);
           const query = table.row(row).map((value) => value + 0.02 * (random() - 0.5));
           const accept = (candidate: number): boolean => candidate % every === 0;
           const found = nearestRows({ table, query, k, rows: list(table, accept), idOf });
@@ -89,7 +79,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
 
   it('follow every change of the table', () => {
     const table = fill(metric, 2, 3000);
-    const random = createRandom(3);
+    const random = randomFrom(3);
     table.bounded();
     table.bounded();
     for (let change = 0; change < 2000; change += 1) {
@@ -107,7 +97,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
   });
 
   it('are exact where 8 bits lose nothing, and only the rounding of sums tells two calculations apart', () => {
-    const random = createRandom(5);
+    const random = randomFrom(5);
     const createVector = (): Float32Array => {
       const size = Math.fround(Math.ceil(random() * 9) / 7);
       return Float32Array.from({ length: dimension }, () => (random() < 0.3 ? size : 0));
@@ -129,7 +119,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
         fc.integer({ min: 1, max: 30 }),
         fc.nat(),
         (createNumber, length, k, seed) => {
-          const random = createRandom(seed);
+          const random = randomFrom(seed);
           const createVector = (): Float32Array => Float32Array.from({ length }, () => createNumber(random));
           const table = new VectorTable(length, metric);
           for (let row = 0; row < 2100; row += 1) table.set(table.count, createVector());

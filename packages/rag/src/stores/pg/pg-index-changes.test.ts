@@ -1,6 +1,7 @@
 import { Pool } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../../../../../scripts/test-error.ts';
+import { randomFrom } from '../../../../../scripts/test-random.ts';
 import { buildIndex } from './build-index.js';
 import { openDatabase } from './database.js';
 import { PgVector, type PgVectorOptions } from './index.js';
@@ -104,9 +105,8 @@ describe.each(databases)('an index in $name', (database) => {
     await expect(upsert).rejects.toMatchObject(refused('different words'));
     const fromMetadata = store.upsert({ indexName, ids: ['m'], vectors: [[1]], metadata: [{ text: rich }] });
     await expect(fromMetadata).rejects.toMatchObject(refused('Split the text'));
-    let state = 1;
-    const random = (): number => (state = (state * 48_271) % 2_147_483_647);
-    const id = String.fromCharCode(...Array.from({ length: 5000 }, () => 33 + (random() % 90)));
+    const random = randomFrom(1);
+    const id = String.fromCharCode(...Array.from({ length: 5000 }, () => 33 + Math.floor(90 * random())));
     await expect(store.upsert({ indexName, ids: [id], vectors: [[1]] })).rejects.toMatchObject(refused('5000 bytes'));
     expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
     await store.upsert({ indexName, ids: ['a'], vectors: [[1]] });

@@ -4,19 +4,15 @@ import { Pool } from 'pg';
 import { registerTypes, toSql } from 'pgvector/pg';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { expectError } from '../../../../../scripts/test-error.ts';
+import { randomFrom } from '../../../../../scripts/test-random.ts';
 import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
 import { databasesForTests } from './open-stores.fixture.js';
 
 const { databases, pglite: inProcess, server, postgresUrl } = databasesForTests();
 
-/** The same at each run. */
 function pseudoRandom(count: number, dimension: number): number[][] {
-  let state = 1;
-  const next = (): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648 - 0.5;
-  };
-  return Array.from({ length: count }, () => Array.from({ length: dimension }, next));
+  const random = randomFrom(1);
+  return Array.from({ length: count }, () => Array.from({ length: dimension }, () => random() - 0.5));
 }
 
 it('settles a tie at the last place without comparing all rows', async () => {
