@@ -301,6 +301,11 @@ describe('verifyQuotes', () => {
     expect(places(25).at(-1)).toBe('b76');
   });
 
+  it('finds places that do not overlap', () => {
+    const [quote] = verifyQuotes('“tick tock tick tock”', [{ id: 'a', document: 'tick tock '.repeat(5) }]).found;
+    expect(quote?.places.map(({ start }) => start)).toEqual([0, 20]);
+  });
+
   it('ignores short quotes, code and texts in no quotation marks', () => {
     const answer =
       'Press "OK". Run `echo "not a quote at all"`:\n```js\nconst x = "also not a quote";\n```\nA 5" disk, a 10" disk.';

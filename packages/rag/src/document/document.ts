@@ -1,4 +1,12 @@
-import { anyValue, checkOptions, oneOf, type OptionChecks, valueThat, invalidOptions } from '@quiver/core/internal';
+import {
+  anyValue,
+  checkOptions,
+  oneOf,
+  type OptionChecks,
+  unchecked,
+  valueThat,
+  invalidOptions,
+} from '@quiver/core/internal';
 import { canonicalJson, contentHash, createPartHash } from './content-hash.js';
 import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type ChunkParams, type StrategyName } from './chunking/chunking-strategy.js';
@@ -54,12 +62,8 @@ type AnyDocumentOptions = Partial<
   SourceDocument & { docs: SourceDocument[]; type: DocumentType; language: CodeLanguage }
 >;
 
-const sourceChecks: OptionChecks<SourceDocument> = {
-  text: anyValue,
-  metadata: anyValue,
-  places: anyValue,
-  skip: anyValue,
-};
+/** Checked by `parseSource()`. */
+const sourceChecks = unchecked<SourceDocument>()('text', 'metadata', 'places', 'skip');
 
 const checks: OptionChecks<AnyDocumentOptions> = {
   ...sourceChecks,

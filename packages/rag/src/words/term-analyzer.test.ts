@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { englishAnalysis } from './analysis.js';
 import { english, findLanguage, type Language, languages } from './languages.js';
 import { Bm25Index } from './bm25-index.js';
 import { KeywordIndex } from './keyword-index.js';
@@ -23,6 +24,16 @@ function indexOf(texts: readonly string[], analyzer: TermAnalyzer): KeywordIndex
   for (const doc of texts.keys()) index.set(doc);
   return index;
 }
+
+it('keeps the terms of at most 100,000 tokens', async () => {
+  const analyzer = await loadAnalyzer(toAnalyzerId('en'));
+  for (let batch = 0; batch < 21; batch += 1) {
+    const tokens = Array.from({ length: 5000 }, (_, n) => `token${batch * 5000 + n}`);
+    analyzer.toTerms(tokens.join(' '), [english]);
+    expect(englishAnalysis().known.size).toBeLessThanOrEqual(100_000);
+  }
+  expect(englishAnalysis().known.size).toBeGreaterThan(0);
+});
 
 describe('terms of names and numbers', () => {
   it.each([
