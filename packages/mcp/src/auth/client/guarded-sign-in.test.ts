@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { createClientCredentialsProvider, createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
+import { serveHttp } from '../../../test/after-test.ts';
 import { clientMetadata, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth/oauth-stage.ts';
 import { startProtectedServer } from '../../../test/oauth/protected-server.ts';
 
@@ -52,6 +53,29 @@ describe('createOAuthFetch', () => {
       expect(new Set(fetched)).toEqual(new Set([moved.origin]));
     },
   );
+
+  it('requests resource metadata at the origin of the server only', async () => {
+    const requested: string[] = [];
+    const elsewhere = await serveHttp((_req, res) => {
+      requested.push('elsewhere');
+      res.writeHead(404).end();
+    });
+    const named = new Map([
+      ['/far', `${elsewhere.origin}/metadata`],
+      ['/near', '/metadata'],
+    ]);
+    const { origin } = await serveHttp((req, res) => {
+      const { pathname } = new URL(String(req.url), origin);
+      requested.push(pathname);
+      const metadata = new URL(named.get(pathname) ?? '/', origin).href;
+      res.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` }).end();
+    });
+    const { provider } = await setUp();
+    for (const serverUrl of [`${origin}/near`, `${origin}/far`])
+      await createOAuthFetch({ provider: provider(), serverUrl })(serverUrl).catch(() => {});
+    expect(requested).toContain('/metadata');
+    expect(requested).not.toContain('elsewhere');
+  });
 
   it('rejects a redirect and a large response of the token endpoint', async () => {
     const { as, call, fetch, user } = await setUpSignedIn();

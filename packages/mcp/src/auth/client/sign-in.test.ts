@@ -57,6 +57,25 @@ describe('signing in', () => {
     await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
   });
 
+  it('rejects a second response with the same state while the code of the first is exchanged', async () => {
+    const { signIn, as, begin } = await setUp();
+    const { user } = await begin();
+    let second: Promise<unknown> | undefined;
+    as.knobs.token = (_form, res) => {
+      const tokens = JSON.stringify({ access_token: 'new', token_type: 'Bearer' });
+      const answer = () => res.writeHead(200, { 'content-type': 'application/json' }).end(tokens);
+      if (second) answer();
+      else
+        second = signIn(user)
+          .catch((error: unknown) => error)
+          .finally(answer);
+      return true;
+    };
+    await signIn(user);
+    expect(await second).toMatchObject({ code: 'OAUTH_STATE_INVALID' });
+    expect(as.tokenRequests).toHaveLength(1);
+  });
+
   it.each([
     ['of another server', 'https://evil.example'],
     ['missing though promised', null],
