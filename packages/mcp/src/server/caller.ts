@@ -1,5 +1,6 @@
 import type { McpTraceEvent } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import { defined } from '../defined.js';
 import { isObject } from '../protocol/json-rpc.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
@@ -113,9 +114,7 @@ export function storableAuthInfo(authInfo: McpAuthInfo, names: readonly string[]
   const kept = [...subjectKeys, ...names].filter((name) => Object.hasOwn(extra, name));
   const issuer = issuerOf(authInfo);
   return {
-    ...(clientId !== undefined && { clientId }),
-    ...(scopes && { scopes }),
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...defined({ clientId, scopes: scopes || undefined, expiresAt }),
     extra: {
       ...(issuer !== '' && { issuer }),
       ...Object.fromEntries(kept.map((name) => [name, extra[name] as unknown])),

@@ -1,5 +1,6 @@
 import { getDefaultLogger, type Logger } from '@quiver/core';
 import { checkOptions, invalidOptions } from '@quiver/core/internal';
+import { defined } from '../defined.js';
 import { Instance } from '../shared-store/instance.js';
 import { Catalog } from './tools/catalog.js';
 import { configChecks } from './definition/config-options.js';
@@ -40,14 +41,7 @@ export function createServerState(config: MCPServerConfig): { state: ServerState
   const tools = new ToolRegistry(catalog, logger, (registered) =>
     state.calls.filter((extension) => extension.register?.(registered)),
   );
-  const serverInfo = {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(icons && { icons }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-  };
+  const serverInfo = defined({ name, version, title, description, icons: icons || undefined, websiteUrl });
   const requestState = createRequestStateCodec(
     config.requestState,
     instance.isShared ? () => loadSharedKey(instance.store, name) : undefined,

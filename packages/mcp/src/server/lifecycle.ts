@@ -94,8 +94,3 @@ export async function until(condition: () => boolean, milliseconds: number): Pro
   const deadline = monotonicNow() + milliseconds;
   while (!condition() && monotonicNow() < deadline) await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
 }
-
-/** Settles when a collection is empty, or after the timeout. */
-export function untilEmpty(collection: { readonly size: number }, milliseconds: number): Promise<void> {
-  return until(() => collection.size === 0, milliseconds);
-}

@@ -9,7 +9,7 @@ import type { ServerHealth } from './http/health.js';
 import { Listener, type ListenOptions, type McpHttpServer } from './http/listen.js';
 import { onShutdownSignal } from './http/shutdown-signals.js';
 import { amount, transportChecks } from './http/transport-options.js';
-import { until, untilEmpty, type Transport } from './lifecycle.js';
+import { until, type Transport } from './lifecycle.js';
 import { DEFAULT_GRACE } from './limits.js';
 
 /** Options of `server.drain()` and `server.close()`. */
@@ -167,7 +167,7 @@ export class Transports {
     const rest = Math.max(0, deadline - monotonicNow());
     await Promise.all(features.map((feature) => feature.close?.(rest)));
     // Hooks of calls that were canceled just now have work too.
-    await untilEmpty(work, grace);
+    await until(() => work.size === 0, grace);
     subscribers.close();
     await instance.close();
     this.#mayEnd = true;

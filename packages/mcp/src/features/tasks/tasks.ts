@@ -4,7 +4,7 @@ import { invalidParams } from '../../protocol/protocol-error.js';
 import { STORE_TIMEOUT, storeTimeout, type Instance } from '../../shared-store/instance.js';
 import { setRecent } from '../../set-recent.js';
 import { digestOf } from '../../server/digest.js';
-import { untilEmpty } from '../../server/lifecycle.js';
+import { until } from '../../server/lifecycle.js';
 import { toProtocolError } from '../../server/failures.js';
 import { DEFAULT_MAX_TASK_RESULT } from './task-limits.js';
 import type { ModernRequest } from '../../server/eras/modern.js';
@@ -207,7 +207,7 @@ export abstract class Tasks {
    */
   async close(graceMilliseconds: number): Promise<void> {
     this.#resumable.close();
-    await untilEmpty(this.#running, graceMilliseconds);
+    await until(() => this.#running.size === 0, graceMilliseconds);
     if (this.#unread.size > 0) {
       const tools = [...new Set(this.#unread.values())].join(', ');
       this.#instance.logger.warn(

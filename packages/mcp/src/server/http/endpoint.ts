@@ -15,7 +15,7 @@ import { unref } from '../../unref.js';
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { countHeld, Lifecycle, serverClosed, until, untilEmpty, type Transport } from '../lifecycle.js';
+import { countHeld, Lifecycle, serverClosed, until, type Transport } from '../lifecycle.js';
 import { LegacySession } from '../client/legacy-session.js';
 import { DEFAULT_GRACE, DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL, LAST_EVENTS_TIMEOUT } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/tool-access.js';
@@ -151,7 +151,7 @@ export class HttpEndpoint implements Transport {
       response.interrupt();
       response.release();
     }
-    await untilEmpty(this.pending, LAST_EVENTS_TIMEOUT);
+    await until(() => this.pending.size === 0, LAST_EVENTS_TIMEOUT);
     for (const response of this.pending) response.cancel();
     this.#stopBeating();
     if (this.sessions.endpoints.size === 0) this.sessions.endAll();
