@@ -79,6 +79,8 @@ export class RequestTimeoutError extends Error {
 export interface Call extends Sending {
   readonly method: string;
   readonly options: EngineRequestOptions;
+  /** Token under which the server reports progress. */
+  readonly progressToken: string | undefined;
   readonly timeout: number;
   /** The last message. */
   id: number;

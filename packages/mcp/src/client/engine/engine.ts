@@ -55,10 +55,10 @@ export class Engine implements Receiver {
   server: ServerFacts = {};
   readonly channel: Channel;
   readonly #options: EngineOptions;
-  readonly #calls = new ActiveSet<Call>();
+  /** By the token of their progress, where they have one. */
+  readonly #calls = new ActiveSet<Call>((call) => call.progressToken ?? call);
   /** Calls whose message has no response yet, by its id. */
   readonly #waiting = new ActiveSet<Call>(({ id }) => id);
-  #progress: Map<string, Call> | undefined;
   readonly #clocks = new RequestClocks();
   readonly #responder: Responder;
   #lastId = 0;
@@ -121,14 +121,13 @@ export class Engine implements Receiver {
     options: EngineRequestOptions,
     event?: McpTraceEvent,
   ): Promise<Params> {
-    const { signal, progressToken, extension } = options;
+    const { signal, extension } = options;
     signal?.throwIfAborted();
     const call = this.#start(method, options);
     const onAbort = signal && (() => this.#end(call, signal.reason, String(signal.reason)));
     if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
-    const token = progressToken === undefined ? undefined : this.#trackProgress(call, progressToken);
     try {
-      const described = this.#describe(method, params, options, token);
+      const described = this.#describe(method, params, options, call.progressToken);
       let received = await this.#exchange(call, described);
       for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1) {
         if (extension?.accepts?.(received)) return received;
@@ -150,7 +149,6 @@ export class Engine implements Receiver {
       this.#waiting.delete(call);
       this.#clocks.stop(call.clock);
       if (onAbort) signal.removeEventListener('abort', onAbort);
-      if (token !== undefined) this.#progress?.delete(token);
     }
   }
 
@@ -238,10 +236,11 @@ export class Engine implements Receiver {
 
   #start(method: string, options: EngineRequestOptions): Call {
     const { timeout = this.#options.timeout ?? 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
-    const { headers, requestContext } = options;
+    const { headers, requestContext, progressToken } = options;
     const call: Call = {
       method,
       options,
+      progressToken: progressToken === undefined ? undefined : this.#unusedToken(progressToken),
       headers,
       requestContext,
       cancel: undefined,
@@ -322,16 +321,14 @@ export class Engine implements Receiver {
     return { ...params, _meta: { ...envelope, ...(params['_meta'] as Params), ...token } };
   }
 
-  #trackProgress(call: Call, wanted: string): string {
-    const progress = (this.#progress ??= new Map<string, Call>());
+  #unusedToken(wanted: string): string {
     let token = wanted;
-    for (let number = 2; progress.has(token); number += 1) token = `${wanted}#${number}`;
-    progress.set(token, call);
+    for (let number = 2; this.#calls.find(token); number += 1) token = `${wanted}#${number}`;
     return token;
   }
 
   #receiveProgress(update: ProgressUpdate): void {
-    const call = this.#progress?.get(update.progressToken);
+    const call = this.#calls.find(update.progressToken);
     if (!call) return;
     const { resetTimeoutOnProgress = this.#options.resetTimeoutOnProgress, onProgress } = call.options;
     if (resetTimeoutOnProgress && call.timeout > 0) this.#clocks.extend(call.clock, call.timeout);
