@@ -1,10 +1,10 @@
-/** Members up to which a set has no index: comparing them one by one takes less. */
-const maxUnindexed = 64;
+/** Members up to which a set has no index: comparing them one by one costs less than the garbage that an index keeps. */
+const maxUnindexed = 2000;
 
 /**
  * Set of what is in flight, in an array. A table of a `Set` or `Map` refers to the one that replaces it: once V8 has moved a table to its old
  * generation, it moves all members that come later there, with everything that belongs to their requests, until the next full collection.
- * Only a large set has an index, which costs less than comparisons with all its members.
+ * Only a very large set has an index.
  */
 export class ActiveSet<Member> {
   readonly #members: Member[] = [];

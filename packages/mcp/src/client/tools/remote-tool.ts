@@ -106,14 +106,14 @@ class RemoteDefinition {
   async execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
     const { server, tool } = this;
     const { abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent } = context;
-    const { requestContext = context.requestContext, ...handlers } = this.caller;
+    const { requestContext = context.requestContext } = this.caller;
     const { processToolCall, requestMeta, onToolError = 'throw', maxRetries } = server.options;
     const retriesLeft = maxRetries === undefined ? 0 : maxRetries - countFailures(agent?.messages, toolName);
     if (retriesLeft < 0) throw retriesExceeded(toolName, maxRetries);
     const meta = requestMeta?.({ toolName: tool.name, requestContext });
     const send: Parameters<ToolCallProcessor>[1] = (changes = {}) =>
       callTool(server, {
-        ...handlers,
+        ...this.caller,
         name: tool.name,
         args: changes.args ?? args,
         meta: { ...meta, ...changes.meta },
