@@ -262,6 +262,20 @@ describe('a task whose process died', () => {
     expect(runs()).toHaveLength(1);
   });
 
+  test('runs again once where several instances find it at the same time', async () => {
+    const a = start({ resume: true });
+    const others = [1, 2, 3].map(() => start({ resume: true }));
+    const taskId = await startTask(a);
+    a.die();
+    await Promise.all(others.map((instance) => instance.as().get(taskId)));
+    const runs = (): Run[] => others.flatMap((instance) => instance.runs);
+    await eventually(() => expect(runs()).toHaveLength(1));
+    runs()[0]?.finish('resumed');
+    const [b] = others as [Instance];
+    expect(await b.as().ended(taskId)).toMatchObject({ result: { content: [{ text: 'resumed' }] } });
+    expect(runs()).toHaveLength(1);
+  });
+
   test('runs again without a request, where an instance with its tool starts to listen', async () => {
     const a = start({ resume: true });
     const taskId = await startTask(a, {}, { year: 2026 });
