@@ -134,10 +134,8 @@ function createCallTools(
         return output;
       },
       toModelOutput: async (output: unknown) => {
-        const { toModelOutput } =
-          ((typeof output === 'object' && output !== null ? inner.get(output) : undefined) as
-            | Partial<Tool>
-            | undefined) ?? {};
+        // A map of objects has no other values.
+        const { toModelOutput } = (inner.get(output as object) ?? {}) as Partial<Tool>;
         if (toModelOutput) return toModelOutput(output);
         return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
       },

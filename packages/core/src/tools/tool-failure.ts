@@ -27,9 +27,7 @@ export interface ToolFailure {
  * if (isToolFailure(result)) console.error(result.validationErrors.fields);
  */
 export function isToolFailure(value: unknown): value is ToolFailure {
-  return (
-    typeof value === 'object' && value !== null && (value as Partial<Record<typeof brand, boolean>>)[brand] === true
-  );
+  return (value as Partial<Record<typeof brand, boolean>> | null | undefined)?.[brand] === true;
 }
 
 export interface ToolFailureOptions {
