@@ -263,7 +263,7 @@ export function isUnicode(text: string): boolean {
 export function requireUnicode(
   { id, document = '' }: CheckedRecord,
   store: string,
-  { isText = isUnicode, others = 'half of a surrogate pair' } = {},
+  { isText = isUnicode, others = 'half of a surrogate pair' }: { isText?: typeof isUnicode; others?: string } = {},
 ): void {
   if (isText(id) && isText(document)) return;
   throw invalidOptions(

@@ -89,7 +89,7 @@ const signInLifetime = 10 * 60_000;
 const pagePause = 30_000;
 
 /** Stored values that an invalidation deletes. `all` includes every scope. */
-const namesByScope = {
+const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
   client: ['client_info'],
   verifier: ['code_verifier', 'state'],
   tokens: ['tokens'],
@@ -97,7 +97,7 @@ const namesByScope = {
   all: ['client_issuer', 'dpop_key'],
 };
 
-export type CredentialScope = keyof typeof namesByScope;
+export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | 'all';
 
 /** State of a client's sign-in at a server: pending page, discovery, key. The provider keeps tokens, registrations and the verifier. */
 export class SignIn {
