@@ -21,8 +21,15 @@ describe('rerank', () => {
     expect(ranked[0]?.details).toEqual({ semantic: 1, vector: 0.7, position: 0.5 });
   });
 
-  it('needs no model where a search found nothing', async () => {
+  it('resolves no model when there is no text to score', async () => {
     expect(await selectByReranker({ model: 'nobody/model' }, 'q', [], { topK: 3 })).toEqual([]);
+    expect(await rerank([], 'q', 'nobody/model')).toEqual([]);
+    expect(await rerank([match('a', 0.9, '')], 'q', 'nobody/model')).toMatchObject([{ details: { semantic: 0 } }]);
+  });
+
+  it('rejects with the abort reason before it resolves a model', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(rerank(results, 'q', 'nobody/model', { signal })).rejects.toThrow('enough');
   });
 
   it('returns three results by default', async () => {

@@ -91,7 +91,8 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * are ranked by the other parts, and `details.error` names the reason.
  *
  * @throws `RERANK_FAILED` with the first error as cause if the model scored no text;
- *   `OPTIONS_INVALID` for an unknown or invalid option and for results without a score; `signal.reason`
+ *   `OPTIONS_INVALID` for an unknown or invalid option and for results without a score; the errors of `resolveLanguageModel`
+ *   for a model string; `signal.reason`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
@@ -167,7 +168,6 @@ export async function selectByReranker<Match extends VectorMatch>(
   candidates: readonly Match[],
   { topK, ...rest }: Pick<RerankerOptions, 'queryEmbedding' | 'signal'> & { readonly topK: number },
 ): Promise<RerankResult<Match>[]> {
-  if (candidates.length === 0) return [];
   return rerank(candidates, query, model, { ...options, ...rest, topK: Math.min(topK, options.topK ?? topK) });
 }
 

@@ -53,8 +53,9 @@ export async function scoreTexts(
   signal?: AbortSignal,
 ): Promise<TextScore[]> {
   if (typeof model === 'string') {
-    const { resolveLanguageModel } = await import('@quiver/core/llm');
-    return scoreTexts(await resolveLanguageModel(model), query, texts, signal);
+    if (texts.length === 0) return [];
+    const resolve = async (): Promise<LanguageModel> => (await import('@quiver/core/llm')).resolveLanguageModel(model);
+    return scoreTexts(await untilAborted(resolve, signal), query, texts, signal);
   }
   const { size, ask } = toAsk(model, query, signal);
   const limit = createLimit(callsAtOnce);

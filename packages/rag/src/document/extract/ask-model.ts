@@ -172,6 +172,7 @@ function parseAnswer(answer: string): unknown {
       cause ??= error;
     }
   }
-  const message = `The answer of the model is not JSON: ${answer.slice(0, 200)}`;
-  throw new QuiverError('EXTRACT_ANSWER_INVALID', message, { cause });
+  throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model is not JSON: ${answer.slice(0, 200)}`, {
+    cause,
+  });
 }
