@@ -158,10 +158,15 @@ describe('authenticate', () => {
 
   it('times out without a response', async () => {
     const { mcp, provider: createProvider } = await setUp();
-    const provider = createProvider({ onRedirectToAuthorization: () => {} });
+    const show = vi.fn<(page: URL) => void>();
+    const provider = createProvider({ onRedirectToAuthorization: show });
     await expect(authenticate({ provider, serverUrl: mcp.url, timeout: 100 })).rejects.toMatchObject({
       code: 'OAUTH_SIGN_IN_TIMEOUT',
     });
+    // The next call need not wait for that page.
+    const call = createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, { method: 'POST', body: '{}' });
+    await expect(call).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(show).toHaveBeenCalledTimes(2);
   });
 
   it('lets four processes with one storage refresh once', async () => {
