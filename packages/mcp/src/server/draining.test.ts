@@ -243,6 +243,26 @@ test('begins no call over connections that were not used in the first half of th
   expect(events.filter((event) => event === 'ended')).toHaveLength(events.length / 2);
 });
 
+test('cuts no response that its client still receives after half of the grace', async () => {
+  const text = 'x'.repeat(30_000_000);
+  const server = createTestServer({ tools: { ...tools, big: toolOf('big', () => text) } });
+  const { url } = await server.listen({ shutdownGrace: 2_000 });
+  const call = send(url, await eras.modern(url, 'wait', { gate: 'a' }));
+  await expect.poll(() => gates.has('a')).toBe(true);
+  const { headers, body } = modern('tools/call', { name: 'big' });
+  const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const req = request(url, { method: 'POST', headers: { ...accept, ...headers } });
+  req.end(JSON.stringify(body));
+  const [response] = (await once(req, 'response')) as [IncomingMessage];
+  const closing = server.close();
+  await setTimeout(1_300);
+  let length = 0;
+  for await (const chunk of response) length += (chunk as Buffer).length;
+  expect(length).toBe(Number(response.headers['content-length']));
+  gates.get('a')?.();
+  await Promise.all([call, closing]);
+});
+
 describe('the responses of a user to a call in flight', () => {
   test.each(['legacy', 'modern'] as const)('are accepted by drain() and close() in the %s era', async (protocol) => {
     for (const end of ['drain', 'close'] as const) {

@@ -59,6 +59,8 @@ export interface McpHttpServer {
 
 interface Traffic {
   readonly sockets: Set<Socket>;
+  /** Sockets that end with their response, because the server drains. */
+  readonly ending: Set<Socket>;
   connections: number;
   requests: number;
 }
@@ -128,11 +130,11 @@ export class Listener implements Transport {
     };
     // Loaded here, because edge runtimes have no servers.
     const [{ createServer }, { Server: NetServer }] = await Promise.all([import('node:http'), import('node:net')]);
-    const traffic: Traffic = { sockets: new Set(), connections: 0, requests: 0 };
+    const traffic: Traffic = { sockets: new Set(), ending: new Set(), connections: 0, requests: 0 };
     const server = createServer(limits, (req, res) => {
       traffic.requests += 1;
       // The response says `Connection: close`.
-      if (endpoint.lifecycle.state !== 'open') traffic.sockets.delete(req.socket);
+      if (endpoint.lifecycle.state !== 'open' && traffic.sockets.delete(req.socket)) traffic.ending.add(req.socket);
       const pathname = pathOf(req.url);
       if (pathname === undefined) return void res.writeHead(400).end();
       const reply = new NodeReply(res);
@@ -142,7 +144,7 @@ export class Listener implements Transport {
     server.on('connection', (socket) => {
       traffic.connections += 1;
       traffic.sockets.add(socket);
-      socket.once('close', () => traffic.sockets.delete(socket));
+      socket.once('close', () => traffic.sockets.delete(socket) || traffic.ending.delete(socket));
     });
     await bind(server, port, host);
     // The method of HTTP servers also closes idle connections. Bun and Deno have no other one.
@@ -174,8 +176,8 @@ export class Listener implements Transport {
       for (const response of endpoint.pending) response.release();
     }
     const deadline = monotonicNow() + grace;
-    // Behind the requests that have arrived. Over a connection that was not used for so long, a call could begin that does not end in time.
-    const closesIdle = setTimeout(() => setImmediate(() => server.closeIdleConnections()), toTimerDelay(grace / 2));
+    // Over a connection that was not used for so long, a call could begin that does not end in time.
+    const closesIdle = setTimeout(() => void this.#closeIdle(deadline), toTimerDelay(grace / 2));
     await this.#leave(grace);
     await this.#quiet(deadline);
     clearTimeout(closesIdle);
@@ -199,6 +201,15 @@ export class Listener implements Transport {
     this.#stopListening();
   }
 
+  /** Closes idle connections, once no client receives the rest of a response: Node counts the connection of such a client as idle, too. */
+  async #closeIdle(deadline: number): Promise<void> {
+    const { sockets, ending } = this.#traffic;
+    const isReceiving = ({ writableLength }: Socket): boolean => writableLength > 0;
+    do await nextLook();
+    while ([...sockets, ...ending].some(isReceiving) && monotonicNow() < deadline);
+    this.#server.closeIdleConnections();
+  }
+
   /** Waits until no request is in flight and none is on its way: over a connection that is new, or idle for a moment. */
   async #quiet(deadline: number): Promise<void> {
     const { sockets } = this.#traffic;
@@ -208,8 +219,7 @@ export class Listener implements Transport {
     let quiet = 0;
     let last = monotonicNow();
     while (last < deadline) {
-      // An immediate runs behind what has arrived, a timer before it.
-      await new Promise((resolve) => setTimeout(() => setImmediate(resolve), POLL_INTERVAL));
+      await nextLook();
       const { requests } = this.#traffic;
       const now = monotonicNow();
       const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
@@ -229,6 +239,11 @@ const MIN_LOOKS = 10;
 const MAX_TURNS = 100;
 const defaultHost = '127.0.0.1';
 const defaultPath = '/mcp';
+
+/** Waits for a moment. An immediate runs behind what has arrived, a timer before it. */
+function nextLook(): Promise<void> {
+  return new Promise((resolve) => setTimeout(() => setImmediate(resolve), POLL_INTERVAL));
+}
 
 function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
