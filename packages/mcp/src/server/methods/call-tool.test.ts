@@ -68,20 +68,27 @@ test('a tool whose metadata cannot be written is offered without it', async () =
   expect(tools[3]).not.toHaveProperty('_meta');
 });
 
-test('reports an output schema that throws for the error result of a remote tool', async () => {
+const remoteError = new RemoteToolError('it', 'remote', {
+  content: [{ type: 'text', text: 'no such city' }],
+  structuredContent: { a: 1 },
+  isError: true,
+});
+test.each([
+  ['an error', new Error('no such format'), 'no such format'],
+  ['the error of a remote tool', remoteError, remoteError.message],
+])('reports an output schema that throws %s for the error result of a remote tool', async (_what, thrown, reported) => {
   const validate = (): never => {
-    throw new Error('no such format');
+    throw thrown;
   };
   const jsonSchema = { input: () => ({}), output: () => ({ type: 'object' }) };
-  const content = [{ type: 'text', text: 'no such city' }] as const;
   const outputSchema = { '~standard': { version: 1, vendor: 'test', validate, jsonSchema } } as never;
   const execute = async (): Promise<never> => {
-    throw new RemoteToolError('it', 'remote', { content: [...content], structuredContent: { a: 1 }, isError: true });
+    throw remoteError;
   };
   const remote = createTool({ id: 'remote', description: 'Fails elsewhere', outputSchema, execute });
   const gateway = new MCPServer({ name: 'Gateway', version: '1.0.0', logger, tools: { remote } });
   const response = await gateway.fetch(toRequest(modern('tools/call', { name: 'remote' })));
   expect(await response.json()).toMatchObject({
-    result: { isError: true, content: [{ text: 'Error: no such format' }] },
+    result: { isError: true, content: [{ text: `Error: ${reported}` }] },
   });
 });

@@ -114,7 +114,8 @@ async function toFailureResult(request: ServerRequest, registered: RegisteredToo
   try {
     return await encodeOutput(request.era, registered, remote);
   } catch (reason) {
-    return toFailureResult(request, registered, reason);
+    // The schema may throw the error of a remote tool, for whose result it would run again.
+    return findRemoteResult(reason) ? encodeFailure(message) : toFailureResult(request, registered, reason);
   }
 }
 
