@@ -4,7 +4,11 @@ import { toolOf } from '../../../test/servers/tool-of.ts';
 import { modern, send, toRequest, type WireAnswer } from '../../../test/clients/wire.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
+import { Result } from '../../content.js';
+import type { Instance } from '../../shared-store/instance.js';
 import { MCPServer } from '../mcp-server.js';
+import type { ServerRequest } from '../request.js';
+import { AnsweredRounds } from './answered-rounds.js';
 
 const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
 const requestedSchema = { type: 'object', properties: {} } as const;
@@ -93,4 +97,19 @@ describe('a response of a user', () => {
     finish('ordered');
     expect(textOf(await running)).toBe('ordered');
   });
+});
+
+test('a round that ends after it was forgotten does not count for a later one of its state', async () => {
+  const rounds = new AnsweredRounds({ isShared: false } as Instance, 60_000);
+  const run = (state: string, result: Promise<Result> | Result = new Result('{}')): Promise<Result> =>
+    rounds.once(state, { isDiscarded: false } as ServerRequest, async () => result);
+  let finish: (result: Result) => void = () => {};
+  const first = run('a', new Promise((resolve) => (finish = resolve)));
+  await Promise.all(Array.from({ length: 10_001 }, (_, index) => run(`other ${index}`)));
+  void run('a', new Promise(() => {}));
+  await run('b');
+  finish(new Result('x'.repeat(17 * 1024 * 1024)));
+  await first;
+  // The results of 16 Mi characters are kept.
+  expect(await run('b')).toMatchObject({ json: '{}' });
 });

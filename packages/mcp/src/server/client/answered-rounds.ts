@@ -52,11 +52,13 @@ export class AnsweredRounds {
     const running = this.#instance.isShared ? this.#runShared(id, request, run) : outcomeOf(request, run);
     const round: Round = { end: monotonicNow() + this.#lifetime, outcome: running, size: 0 };
     this.#rounds.set(id, round);
+    // Not when it was forgotten: a later round may have its id.
+    const isKept = (): boolean => this.#rounds.get(id) === round;
     const outcome = await running.catch((error: unknown) => {
-      this.#rounds.delete(id);
+      if (isKept()) this.#rounds.delete(id);
       throw error;
     });
-    if (outcome && this.#rounds.has(id)) {
+    if (outcome && isKept()) {
       round.size = outcome.json.length;
       this.#characters += round.size;
     }
