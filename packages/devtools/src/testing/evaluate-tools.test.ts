@@ -50,7 +50,7 @@ const prompts = ({ prompt }: { prompt: readonly { role: string; content: unknown
   const user = prompt.find(({ role }) => role === 'user')?.content as { text: string }[];
   return [user[0]?.text ?? '', prompt.filter(({ role }) => role === 'tool').length];
 };
-/** What a model of AI SDK 6 and 7 answers; AI SDK 5 has flat reasons and numbers. */
+/** Returns the result of a model of AI SDK 6 and 7; AI SDK 5 has flat reasons and numbers. */
 const generate = async (options: never) => {
   const { content, isCall } = decide(...prompts(options));
   const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };

@@ -121,15 +121,15 @@ describe('a language model as judge', () => {
   });
 
   it('may add members, and a malformed score affects only its own result', async () => {
-    const scores = ['"0.9"', 'null', '1', '0.5'].map(
+    const scores = ['"0.9"', '{"toString":1,"valueOf":1}', '1', '0.5'].map(
       (score, n) => `{"passage":${n + 1},"score":${score},"reason":"[x]"}`,
     );
     answer = ({ query }) => `Scores [0 to 1]: {"query":"${query}","scores":[null,${scores.join()}]} [end]`;
     const ranked = await rerank(results, 'q', judge(), { topK: 4 });
-    const semantic = ranked.map(({ result, details }) => [result.id, details.error?.slice(0, 36) ?? details.semantic]);
+    const semantic = ranked.map(({ result, details }) => [result.id, details.error?.slice(0, 41) ?? details.semantic]);
     expect(Object.fromEntries(semantic)).toEqual({
-      a: 'The model gave a text the score 0.9.',
-      b: 'The model gave a text the score null',
+      a: 'The model gave a text the score "0.9". An',
+      b: 'The model gave a text the score {"toStrin',
       c: 1,
       d: 0.5,
     });

@@ -116,13 +116,14 @@ function askRerankingModel(model: RerankingModel, query: string, signal: AbortSi
   };
 }
 
-/** @param score - of a model, so it can be anything */
-function toTextScore(score: unknown): TextScore {
-  if (typeof score === 'number' && Number.isFinite(score)) return { score: Math.min(1, Math.max(0, score)) };
+/** @param value - of a model, so it can be anything */
+function toTextScore(value: unknown): TextScore {
+  if (typeof value === 'number' && Number.isFinite(value)) return { score: Math.min(1, Math.max(0, value)) };
+  const score = typeof value === 'number' ? value : JSON.stringify(value)?.slice(0, 80);
   return {
     error: new QuiverError(
       'RERANK_ANSWER_INVALID',
-      `The model gave a text ${score === undefined ? 'no score' : `the score ${String(score)}`}. An answer needs a number for every text.`,
+      `The model gave a text ${score === undefined ? 'no score' : `the score ${score}`}. An answer needs a number for every text.`,
     ),
   };
 }
