@@ -15,7 +15,7 @@ const withoutZod: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-const library = libraryBuild(import.meta.dirname, 12_000) as Options;
+const library = libraryBuild(import.meta.dirname) as Options;
 
 const build: Options = {
   ...library,

@@ -1,3 +1,3 @@
 import { libraryBuild } from '../../scripts/build/library-build.ts';
 
-export default libraryBuild(import.meta.dirname, 12_000);
+export default libraryBuild(import.meta.dirname);

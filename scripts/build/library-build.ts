@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'tsup';
-import { mergeSmallChunks } from './merge-small-chunks.ts';
 
 interface ExportTarget {
   '@quiver/source': string;
@@ -10,10 +9,8 @@ interface ExportTarget {
 /**
  * Build configuration of every package. It reads the entries from `exports`, `imports` and `bin` of the manifest, so the two cannot differ.
  * `tsc` writes the declarations afterwards (see docs/decisions/0003-esm-only.md).
- *
- * @param smallChunk - characters of a chunk that becomes a part of `shared.js`. Default: each chunk is a file.
  */
-export function libraryBuild(packageDirectory: string, smallChunk = 0): ReturnType<typeof defineConfig> {
+export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
   const manifest = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as {
     version: string;
     exports: Record<string, ExportTarget | string>;
@@ -59,7 +56,6 @@ export function libraryBuild(packageDirectory: string, smallChunk = 0): ReturnTy
         renderChunk: (code, { exports = [] }) =>
           exports.length === 0 ? undefined : { code: code.replaceAll(/^import "\.[^"]*";$/gm, '') },
       },
-      mergeSmallChunks(smallChunk),
     ],
   });
 }

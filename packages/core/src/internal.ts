@@ -44,11 +44,4 @@ export {
 } from './private-address.js';
 export { replaceFile } from './replace-file.js';
 export { resolvePointer } from './schema/json-schema-index.js';
-export {
-  describeFound,
-  describeResults,
-  readInnerCall,
-  requireFound,
-  searchToolDefinitions,
-} from './tool-search/search-tool-definitions.js';
 export { packageVersion } from './version.js';

@@ -1,4 +1,5 @@
-import { RequestContext, type McpTraceEvent } from '@quiver/core';
+import type { McpTraceEvent } from '@quiver/core';
+import { RequestContext } from '@quiver/core/request-context';
 import type { AnyRequestContext, ElicitOptions } from '@quiver/core/tools';
 import type { Result } from '../content.js';
 import type { Era } from '../protocol/constants.js';

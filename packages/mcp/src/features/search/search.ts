@@ -1,20 +1,24 @@
 import { isQuiverError, QuiverError, type Logger } from '@quiver/core';
 import {
-  booleanValue,
+  createToolIndex,
   describeFound,
   describeResults,
-  eitherOf,
-  functionValue,
-  invalidOptions,
-  objectOf,
   readInnerCall,
   requireFound,
   searchToolDefinitions,
+  type ToolEmbedder,
+  type ToolIndex,
+} from '@quiver/core/tool-search';
+import {
+  booleanValue,
+  eitherOf,
+  functionValue,
+  objectOf,
   stringList,
   wholeNumber,
   type OptionCheck,
+  invalidOptions,
 } from '@quiver/core/internal';
-import type { createToolIndex, ToolEmbedder, ToolIndex } from '@quiver/core/tool-search';
 import { createTool, type ToolContext, type ToolLike } from '@quiver/core/tools';
 import { encodeFailure } from '../../content.js';
 import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
@@ -99,13 +103,7 @@ export class ToolSearch implements Feature {
     const { maxResults = 5 } = this.#settings;
     const request = toolRequestOf(mcp);
     const isVisible = (name: string): boolean => this.#tools.find(request, name) !== undefined;
-    // Its words take four milliseconds, which only servers with a search pay.
-    const { createToolIndex: create } = await import('@quiver/core/tool-search');
-    const matches = await this.#indexFor(request, create).search(query, {
-      maxResults,
-      isVisible,
-      ...(signal && { signal }),
-    });
+    const matches = await this.#indexFor(request).search(query, { maxResults, isVisible, ...(signal && { signal }) });
     const tools = matches.map(({ name }) => {
       const { listed } = this.#tools.find(request, name) as RegisteredTool;
       return describeFound(listed, listed.inputSchema, { mcp: listed });
@@ -113,19 +111,19 @@ export class ToolSearch implements Feature {
     return describeResults(tools);
   }
 
-  #indexFor(request: ServerRequest, create: typeof createToolIndex): ToolIndex {
+  #indexFor(request: ServerRequest): ToolIndex {
     const parts = this.#tools.partsFor(request);
     const position = this.#indexes.findIndex(
       (known) => known.parts.length === parts.length && known.parts.every((part, index) => part === parts[index]),
     );
     const [known] = position === -1 ? [] : this.#indexes.splice(position, 1);
-    const found = known ?? { parts, index: this.#createIndex(request, create) };
+    const found = known ?? { parts, index: this.#createIndex(request) };
     this.#indexes.push(found);
     if (this.#indexes.length > MAX_INDEXES) this.#indexes.shift();
     return found.index;
   }
 
-  #createIndex(request: ServerRequest, create: typeof createToolIndex): ToolIndex {
+  #createIndex(request: ServerRequest): ToolIndex {
     const { embedder, pinned = [] } = this.#settings;
     const tools = this.#tools.all(request);
     for (const name of pinned.filter((each) => !tools.some((tool) => tool.name === each))) {
@@ -133,7 +131,7 @@ export class ToolSearch implements Feature {
         `\`search.pinned\` contains '${name}', but MCPServer has no tool of this name now, so clients do not see it.`,
       );
     }
-    return create(
+    return createToolIndex(
       tools.filter(({ name }) => !this.#isListed(name)).map(({ listed }) => listed),
       embedder ? { embedder } : {},
     );
