@@ -32,7 +32,7 @@ describe('badges', () => {
   });
 
   test.each(['![', '<!--', '[![](', '<a ', '- [a](#', '---\n'])('are found in linear time: %j', async (unit) => {
-    await expectLinearTime((count) => expect(findMarkdownParts(unit.repeat(count))).toEqual([]), 25_000);
+    await expectLinearTime((count) => expect(findMarkdownParts(unit.repeat(count))).toEqual([]), 6000);
   });
 });
 
