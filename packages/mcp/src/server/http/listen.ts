@@ -203,14 +203,18 @@ export class Listener implements Transport {
 
   /** Closes idle connections, once no client receives the rest of a response: Node counts the connection of such a client as idle, too. */
   async #closeIdle(deadline: number): Promise<void> {
-    const { sockets, ending } = this.#traffic;
-    const isReceiving = ({ writableLength }: Socket): boolean => writableLength > 0;
     do await nextLook();
-    while ([...sockets, ...ending].some(isReceiving) && monotonicNow() < deadline);
+    while (this.#hasReceiver && monotonicNow() < deadline);
     this.#server.closeIdleConnections();
   }
 
-  /** Waits until no request is in flight and none is on its way: over a connection that is new, or idle for a moment. */
+  /** Whether a client still receives a response that was written. */
+  get #hasReceiver(): boolean {
+    const { sockets, ending } = this.#traffic;
+    return [...sockets, ...ending].some(({ writableLength }) => writableLength > 0);
+  }
+
+  /** Waits until no request is in flight, no response is being received and no request is on its way: over a connection that is new, or idle for a moment. */
   async #quiet(deadline: number): Promise<void> {
     const { sockets } = this.#traffic;
     // It uses idle connections one after another, and learns from each response that the server leaves.
@@ -225,8 +229,9 @@ export class Listener implements Transport {
       const isNew = ({ bytesRead }: Socket): boolean => bytesRead === 0;
       const quietTime = isBehindBalancer || Array.from(sockets).some(isNew) ? LONG_QUIET_TIME : QUIET_TIME;
       // A call that ends may leave a connection open, over which the next request comes. A pause of the process counts little.
-      quiet = this.inFlight > 0 || seen !== requests ? 0 : quiet + Math.min(now - last, quietTime / MIN_LOOKS);
-      if (this.inFlight === 0 && (sockets.size === 0 || quiet >= quietTime)) return;
+      const isBusy = this.inFlight > 0 || this.#hasReceiver;
+      quiet = isBusy || seen !== requests ? 0 : quiet + Math.min(now - last, quietTime / MIN_LOOKS);
+      if (!isBusy && (sockets.size === 0 || quiet >= quietTime)) return;
       seen = requests;
       last = now;
     }
