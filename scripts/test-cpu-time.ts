@@ -10,7 +10,7 @@ async function cpuTimeOf(run: () => unknown): Promise<number> {
   return Math.max(shortest, user + system);
 }
 
-/** Returns how many times the CPU time of one call another one takes: the least of three ratios, which the load of the machine hardly changes. */
+/** Returns the ratio of the CPU times of two calls: the least of three, which hardly depends on the load of the machine. */
 export async function cpuTimeRatio(large: () => unknown, small: () => unknown): Promise<number> {
   // The first call compiles the code.
   await small();

@@ -83,7 +83,7 @@ export function serviceCalls<Client>(
   };
 }
 
-/** Returns what a client finds; `undefined` for an error that says that it is missing. */
+/** Returns the object that a client looks up; `undefined` for an error that means that it is missing. */
 export async function findIfPresent<Found>(
   find: () => Promise<Found>,
   isMissing: (error: unknown) => boolean,

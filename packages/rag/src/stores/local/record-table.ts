@@ -68,7 +68,7 @@ export class RecordTable {
   }
 }
 
-/** Returns the first of `count` places for which a test is true that is true for all places behind it; `count` if there is none. */
+/** Returns the first of `count` places where a test is true; `count` if there is none. The test must be true for all later places, too. */
 export function firstPlace(count: number, test: (place: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
