@@ -25,7 +25,7 @@ function rowsOf(anchors) {
   );
 }
 
-/** Measures the CPU time per call with a static token and a JWT behind `createOAuthMiddleware()`, with middleware, and without both. */
+/** Measures the CPU time per call with a static token and a JWT by the option `authenticate`, with middleware, and without both. */
 export async function operation({ share, client, anchors, rounds, seconds }) {
   const measured = [...rows, ...rowsOf(anchors)];
   const servers = [];

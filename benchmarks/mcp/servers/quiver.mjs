@@ -84,17 +84,11 @@ else if (mode === 'fetch') {
   const auth = await import('@quiver/mcp/auth');
   const tokens = await import('./tokens.mjs');
   const { token, validateToken } = mode === 'jwt' ? jwt(auth, tokens) : withStaticToken(auth, tokens);
-  const protect = auth.createOAuthMiddleware({
-    oauth: {
-      resource: tokens.audience,
-      authorizationServers: [tokens.issuer],
-      validateToken,
-    },
-  });
-  const http = createServer(async (req, res) => {
+  const authenticate = { resource: tokens.audience, authorizationServers: [tokens.issuer], validateToken };
+  const options = { serverless: true, ...(mode !== 'handler' && { authenticate }) };
+  const http = createServer((req, res) => {
     const url = new URL(req.url, 'http://127.0.0.1');
-    if (mode !== 'handler' && !(await protect(req, res, url)).proceed) return;
-    await server.startHTTP({ url, httpPath: '/mcp', req, res, options: { serverless: true } });
+    return server.startHTTP({ url, httpPath: '/mcp', req, res, options });
   });
   http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`, token));
 } else {
