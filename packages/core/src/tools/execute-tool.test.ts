@@ -391,7 +391,7 @@ describe('abort', () => {
 
   it('prevents a call in the turn of which it fires', async () => {
     let runs = 0;
-    // Nothing of its call is asynchronous.
+    // Its call has no asynchronous part.
     const tool = createTool({ ...named(), execute: async () => (runs += 1) });
     const controller = new AbortController();
     const call = executeTool(tool, {}, { abortSignal: controller.signal });
