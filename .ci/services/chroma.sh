@@ -5,7 +5,8 @@
 # `chroma.sh stop` ends the server.
 set -euo pipefail
 
-port=${QUIVER_CHROMA_PORT:-54330}
+# Below the ports of outgoing connections, one of which may have taken it.
+port=${QUIVER_CHROMA_PORT:-15330}
 cache=${QUIVER_SERVICES_CACHE:-/var/cache/quiver-services}
 url="http://127.0.0.1:$port"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

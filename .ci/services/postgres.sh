@@ -4,7 +4,8 @@
 # Needs Debian 12 or later, root, and the package sources that the machine already uses. `postgres.sh stop` ends the server.
 set -euo pipefail
 
-port=${QUIVER_POSTGRES_PORT:-54329}
+# Below the ports of outgoing connections, one of which may have taken it.
+port=${QUIVER_POSTGRES_PORT:-15329}
 cache=${QUIVER_SERVICES_CACHE:-/var/cache/quiver-services}
 url="postgres://postgres@127.0.0.1:$port/postgres"
 pgvector=0.8.0-1

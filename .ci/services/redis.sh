@@ -4,7 +4,8 @@
 # tests skip. Needs Debian, root, and the package sources that the machine already uses. `redis.sh stop` ends the server.
 set -euo pipefail
 
-port=${QUIVER_REDIS_PORT:-54331}
+# Below the ports of outgoing connections, one of which may have taken it.
+port=${QUIVER_REDIS_PORT:-15331}
 cache=${QUIVER_SERVICES_CACHE:-/var/cache/quiver-services}
 url="redis://127.0.0.1:$port"
 
