@@ -39,13 +39,13 @@ afterAll(async () => {
   await example.close();
 });
 
-/** Ways to the full and to the example server. The stateless revision is requested by `protocol`. */
-const ways: [name: string, full: MastraMCPServerDefinition, example: MastraMCPServerDefinition][] = [
+/** Transports to the full and to the example server. The stateless revision is requested by `protocol`. */
+const transports: [name: string, full: MastraMCPServerDefinition, example: MastraMCPServerDefinition][] = [
   ['HTTP', { url: fullHttp.url, protocol: 'legacy' }, { url: exampleHttp.url, protocol: 'legacy' }],
   ['stdio', commandFor('full-stdio-server.ts'), commandFor('stdio-server.ts')],
   ['in process', { server: full }, { server: example }],
 ];
-const setups = ways.flatMap(([name, ...definitions]) => [
+const setups = transports.flatMap(([name, ...definitions]) => [
   { name, definitions, isModern: false },
   {
     name: `${name}, stateless revision`,
